@@ -9,19 +9,19 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Where everything in this version is
-         * @description As HAL, with templates (RFC 6570) of the parameters that each collection takes.
+         * List the collections of this version
+         * @description The HAL representation has URI templates (RFC 6570) with the parameters of each collection.
          *
          *     Access: public.
          */
@@ -39,11 +39,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -67,11 +67,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -95,11 +95,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -109,7 +109,7 @@ export interface paths {
         put?: never;
         /**
          * End the session of a refresh token
-         * @description The refresh token is the credential. A token that is no longer known is not an error.
+         * @description The refresh token is the credential. An unknown token is not an error.
          *
          *     Access: public.
          */
@@ -125,11 +125,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -137,8 +137,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change one’s own password
-         * @description Ends all sessions: sign in again with the new password. After a few wrong current passwords each further one has to wait, with 429.
+         * Change your password
+         * @description Ends all sessions: sign in again with the new password. After a few wrong current passwords, further attempts get 429 and must wait.
          *
          *     Access: the roles admin, editor, user.
          */
@@ -155,11 +155,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -174,8 +174,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a user a mail to set a new password
-         * @description The response is always the same; a mail goes out when the caller is the user, an administrator or an API key.
+         * Send a password reset mail to a user
+         * @description The response is always the same; the mail is sent only if the caller is the user, an administrator or an API key.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */
@@ -191,11 +191,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -204,8 +204,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for a mail to set a new password
-         * @description The response does not reveal whether there is a user of this address.
+         * Request a password reset mail
+         * @description The response does not reveal whether a user has this address.
          *
          *     Access: public.
          */
@@ -221,11 +221,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -234,8 +234,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set a password with the token of a mail
-         * @description Ends all sessions of the user, and confirms the address that the mail was sent to.
+         * Set a password with the token from a mail
+         * @description Ends all sessions of the user and confirms the address that the mail was sent to.
          *
          *     Access: public.
          */
@@ -251,11 +251,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -263,15 +263,15 @@ export interface paths {
         };
         /**
          * List users
-         * @description Access: the roles admin; API keys with the scope `users:read`.
+         * @description Access: the role admin; API keys with the scope `users:read`.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create a user
-         * @description A user with a password gets a mail to confirm the address, one without a mail to set a password. An API key makes users of the role `user` only.
+         * @description A user with a password gets a mail to confirm the address; a user without one gets a mail to set it. An API key can only create users with the role `user`.
          *
-         *     Access: the roles admin; API keys with the scope `users:write`.
+         *     Access: the role admin; API keys with the scope `users:write`.
          */
         post: operations["createUser"];
         delete?: never;
@@ -285,11 +285,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -303,14 +303,14 @@ export interface paths {
         };
         /**
          * Read a user
-         * @description Administrators read all users, others themselves.
+         * @description Administrators can read all users; other users can read only themselves.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:read`.
          */
         get: operations["getUser"];
         /**
          * Replace a user
-         * @description Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address send `currentPassword` with it; the address becomes `pendingEmail`, and counts when the token of the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of others at once. A changed address ends the sessions, and the one before gets a mail.
+         * @description Omitted tags are removed. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address must send `currentPassword`; the new address is `pendingEmail` until the token from the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of another user immediately. A change of the address ends the sessions, and the former address gets a mail.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */
@@ -318,16 +318,16 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description Ends all sessions of the user. Orders and invoices stay as they are.
+         * @description Ends all sessions of the user. Orders and invoices are kept.
          *
-         *     Access: the roles admin; API keys with the scope `users:write`.
+         *     Access: the role admin; API keys with the scope `users:write`.
          */
         delete: operations["deleteUser"];
         options?: never;
         head?: never;
         /**
          * Change fields of a user
-         * @description A JSON Patch that tests `/version` is refused with 409 when another change was faster. The rules are those of PUT.
+         * @description The rules are those of PUT. A JSON Patch that tests `/version` gets 409 if another change came first.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */
@@ -339,11 +339,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -367,11 +367,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -380,8 +380,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete one’s own account
-         * @description Ends all sessions, and deletes reviews, comments, notifications and todos. Orders and invoices stay as they are, so cancel first what is not paid. A mail says that the account is gone; nothing brings it back. After a few wrong current passwords each further one has to wait, with 429.
+         * Delete your account
+         * @description Ends all sessions and deletes your reviews, comments, notifications and todos. Orders and invoices are kept, so cancel unpaid orders first. A mail confirms the deletion, which cannot be undone. After a few wrong current passwords, further attempts get 429 and must wait.
          *
          *     Access: the roles admin, editor, user.
          */
@@ -397,11 +397,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -417,7 +417,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm the e-mail address of a user
-         * @description The user sends the token of the mail; an administrator needs none. An address that is confirmed already stays so. The token of the mail to `pendingEmail` makes that the address, and ends all sessions.
+         * @description The user sends the token from the mail; an administrator needs none. A confirmed address stays confirmed. The token from the mail to `pendingEmail` makes it the address of the user and ends all sessions.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */
@@ -433,11 +433,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -446,8 +446,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm an e-mail address with the token of a mail
-         * @description For anyone who opens the mail without being signed in. A token works once. That of a mail to `pendingEmail` makes it the address of the user, and ends all sessions.
+         * Confirm an e-mail address with the token from a mail
+         * @description Requires no sign-in. A token works once. The token from the mail to `pendingEmail` makes it the address of the user and ends all sessions.
          *
          *     Access: public.
          */
@@ -463,11 +463,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -476,8 +476,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take an account back with the token of the mail to its former address
-         * @description For users whose e-mail address others have changed: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, for 7 days.
+         * Recover an account with the token from the mail to its former address
+         * @description For users whose e-mail address was changed by others: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, within 7 days.
          *
          *     Access: public.
          */
@@ -493,11 +493,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -505,13 +505,13 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Access: the roles admin.
+         * @description Access: the role admin.
          */
         get: operations["listKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description Access: the roles admin.
+         * @description Access: the role admin.
          */
         post: operations["createKey"];
         delete?: never;
@@ -525,11 +525,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -543,14 +543,14 @@ export interface paths {
         };
         /**
          * Read an API key, without its secret
-         * @description Access: the roles admin.
+         * @description Access: the role admin.
          */
         get: operations["getKey"];
         put?: never;
         post?: never;
         /**
          * Revoke an API key
-         * @description Access: the roles admin.
+         * @description Access: the role admin.
          */
         delete: operations["revokeKey"];
         options?: never;
@@ -563,11 +563,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -589,7 +589,7 @@ export interface paths {
         head?: never;
         /**
          * Change many products at once
-         * @description All or none. Ids that do not exist are skipped and not counted. The products have 6,000,000 characters of text together at most, before and after: those with very long texts are changed in several requests.
+         * @description Changes all or none. Ids that do not exist are skipped and not counted. The products may have 6,000,000 characters of text in total, both before and after: change products with very long texts in several requests.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -601,11 +601,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -624,7 +624,7 @@ export interface paths {
         get: operations["getProduct"];
         /**
          * Replace a product
-         * @description Fields that are left out become null, lists and attributes empty and status active. A new name in the place of one of the `options` renames it, of its variants too.
+         * @description Omitted fields become null, omitted lists and attributes empty, and an omitted status active. A new name at the position of an existing option renames that option, also in the variants.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -639,7 +639,7 @@ export interface paths {
         head?: never;
         /**
          * Change fields of a product
-         * @description A new name in the place of one of the `options` renames it, of its variants too.
+         * @description A new name at the position of an existing option renames that option, also in the variants.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -651,11 +651,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -669,7 +669,7 @@ export interface paths {
         };
         /**
          * List the variants of a product
-         * @description In their order, unless `sort` says otherwise.
+         * @description Sorted by position unless `sort` is given.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `products:read`.
          */
@@ -677,7 +677,7 @@ export interface paths {
         put?: never;
         /**
          * Create a variant
-         * @description The product’s `options` say what a variant may be: it has one value of each, and no two have the same. The product’s price, price range and availability follow its variants.
+         * @description A variant has one value for each of the product’s `options`; no two variants have the same values. The product’s price, price range and availability are derived from its variants.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -687,7 +687,7 @@ export interface paths {
         head?: never;
         /**
          * Change many variants of a product at once
-         * @description All or none. Ids that are none of variants of this product are skipped and not counted.
+         * @description Changes all or none. Ids that are not variants of this product are skipped and not counted.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -699,11 +699,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -727,7 +727,7 @@ export interface paths {
         get: operations["getVariant"];
         /**
          * Replace a variant
-         * @description Fields that are left out become null; its place stays.
+         * @description Omitted fields become null, except the position, which is kept.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -735,7 +735,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a variant
-         * @description A product whose last variant is gone has its own price again.
+         * @description When the last variant is deleted, the product has its own price again.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -754,27 +754,27 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * List definitions of attributes
+         * List attribute definitions
          * @description Access: the roles admin, editor, user; API keys with the scope `products:read`.
          */
         get: operations["listAttributes"];
         put?: never;
         /**
          * Define an attribute
-         * @description Products that exist keep what they have: a value is checked again when it is next written.
+         * @description Existing products keep their values: each is checked when it is next written.
          *
-         *     Access: the roles admin; API keys with the scope `products:write`.
+         *     Access: the role admin; API keys with the scope `products:write`.
          */
         post: operations["createAttribute"];
         delete?: never;
@@ -788,11 +788,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -811,9 +811,9 @@ export interface paths {
         get: operations["getAttribute"];
         /**
          * Replace the definition of an attribute
-         * @description Products that exist keep what they have: a value is checked again when it is next written.
+         * @description Existing products keep their values: each is checked when it is next written.
          *
-         *     Access: the roles admin; API keys with the scope `products:write`.
+         *     Access: the role admin; API keys with the scope `products:write`.
          */
         put: operations["replaceAttribute"];
         post?: never;
@@ -821,16 +821,16 @@ export interface paths {
          * Delete the definition of an attribute
          * @description Products keep their values, which may then be of any type.
          *
-         *     Access: the roles admin; API keys with the scope `products:write`.
+         *     Access: the role admin; API keys with the scope `products:write`.
          */
         delete: operations["deleteAttribute"];
         options?: never;
         head?: never;
         /**
          * Change the definition of an attribute
-         * @description Products that exist keep what they have: a value is checked again when it is next written.
+         * @description Existing products keep their values: each is checked when it is next written.
          *
-         *     Access: the roles admin; API keys with the scope `products:write`.
+         *     Access: the role admin; API keys with the scope `products:write`.
          */
         patch: operations["patchAttribute"];
         trace?: never;
@@ -840,11 +840,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -852,7 +852,7 @@ export interface paths {
         };
         /**
          * List categories
-         * @description With `parentId` the children of one category in their order: so a tree is read level by level.
+         * @description With `parentId`, lists the children of one category by position: clients can read the tree level by level.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `products:read`.
          */
@@ -860,7 +860,7 @@ export interface paths {
         put?: never;
         /**
          * Create a category
-         * @description At most ten levels deep. A product that names a new category makes it as well.
+         * @description The tree is at most ten levels deep. A product with a new category also creates the category.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -876,11 +876,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -899,7 +899,7 @@ export interface paths {
         get: operations["getCategory"];
         /**
          * Replace a category
-         * @description Fields that are left out become null; slug and position stay. A new name or parent changes the paths of all categories below it, and the category of all their products, at once.
+         * @description Omitted fields become null, except slug and position, which are kept. A new name or parent also changes the paths of all categories below it and the category of all their products.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -907,7 +907,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a category
-         * @description Only while it has neither products nor categories below it.
+         * @description The category must have no products and no categories below it.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -916,7 +916,7 @@ export interface paths {
         head?: never;
         /**
          * Rename, move or change a category
-         * @description A new name or parent changes the paths of all categories below it, and the category of all their products, at once.
+         * @description A new name or parent also changes the paths of all categories below it and the category of all their products.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -928,11 +928,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -946,7 +946,7 @@ export interface paths {
         put?: never;
         /**
          * Adjust stock
-         * @description Adds to what is on hand, or takes from it, of products and variants, 500 lines at most: all or none. The products have 6,000,000 characters of text together at most. What is sold through orders is not to be adjusted: it is taken when they are paid. Each line names a product by productId, a variant by variantId, or either by sku.
+         * @description Adds to or subtracts from the pieces on hand of products and variants, in up to 500 lines: all or none. Each line names a product by productId, a variant by variantId, or either by sku. The products may have 6,000,000 characters of text in total. Do not adjust stock for orders: it is subtracted when they are paid.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -962,11 +962,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -980,7 +980,7 @@ export interface paths {
         };
         /**
          * List the images of a product
-         * @description In their order.
+         * @description Sorted by position.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `products:read`.
          */
@@ -988,7 +988,7 @@ export interface paths {
         put?: never;
         /**
          * Add an image to a product
-         * @description A JPEG, PNG, WebP or GIF (AVIF where the machine of the service can read it), as it is or as the part `file` of a form: its content decides, not its name or type. What is not picture is taken out of it, EXIF and places with it, after it has been turned as EXIF says. Or JSON with a link, which is not fetched.
+         * @description Send a JPEG, PNG, WebP or GIF (AVIF if the machine of the service can read it) as the body or as the part `file` of a form: its content determines the type. The image is rotated as its EXIF data says, then all metadata is removed, including EXIF and locations. Or send JSON with a link, which is not fetched.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -1004,11 +1004,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1026,15 +1026,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what is known of an image
+         * Read the data of an image
          * @description Access: the roles admin, editor, user; API keys with the scope `products:read`.
          */
         get: operations["getProductImage"];
         put?: never;
         post?: never;
         /**
-         * Take an image from a product
-         * @description A file that no product uses any more is removed a day later.
+         * Remove an image from a product
+         * @description A file that no product uses is deleted a day later.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -1042,8 +1042,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Describe an image, or put it at another place
-         * @description A position behind the last one is the last.
+         * Change the description or position of an image
+         * @description A position after the last one means the last.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -1055,11 +1055,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1073,7 +1073,7 @@ export interface paths {
         };
         /**
          * List the orders of a user
-         * @description `sort=total` is by the number of minor units (cents), whatever the currency: orders of one currency are sorted by what they cost, and those of several do not compare (JPY 500 is before EUR 6.00).
+         * @description `sort=total` sorts by the number of minor units (cents), regardless of the currency: JPY 500 comes before EUR 6.00. Only totals in the same currency are comparable.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `orders:read`.
          */
@@ -1081,7 +1081,7 @@ export interface paths {
         put?: never;
         /**
          * Place an order
-         * @description Names and prices are those of the moment the order is placed; each line costs price × quantity, rounded half up to the minor unit of the currency, and the order the sum of its lines. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.
+         * @description Names and prices are those of the moment when the order is placed. Each line costs price × quantity, rounded half up to the minor unit of the currency; the order costs the sum of its lines. All products must have the same currency. A product may be named twice only in different variants; a product with variants is ordered by naming one. Tracked stock is reserved until the order is paid or cancelled; if there is not enough for every line, nothing is ordered.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
          */
@@ -1097,11 +1097,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1136,11 +1136,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1148,7 +1148,7 @@ export interface paths {
         };
         /**
          * List the orders of all users
-         * @description `sort=total` is by the number of minor units (cents), whatever the currency: orders of one currency are sorted by what they cost, and those of several do not compare (JPY 500 is before EUR 6.00).
+         * @description `sort=total` sorts by the number of minor units (cents), regardless of the currency: JPY 500 comes before EUR 6.00. Only totals in the same currency are comparable.
          *
          *     Access: the roles admin, editor; API keys with the scope `orders:read`.
          */
@@ -1166,11 +1166,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1200,11 +1200,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1234,11 +1234,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1273,11 +1273,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1293,7 +1293,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order
-         * @description While it is PENDING. Its reserved stock is released. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.
+         * @description Possible while the order is PENDING. Releases its reserved stock. If-Match takes the ETag of the order, from `GET /v1/orders/{id}`.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
          */
@@ -1309,11 +1309,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1329,7 +1329,7 @@ export interface paths {
         put?: never;
         /**
          * Pay an order
-         * @description While it is PENDING. Without a payment provider the payment is recorded, and the order is PAID at once; with PAYMENT_BY_HAND=staff by administrators and API keys only. With one, the payment is opened: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.
+         * @description Possible while the order is PENDING. Without a payment provider, the payment is recorded and the order is PAID immediately; with PAYMENT_BY_HAND=staff, only administrators and API keys may do this. With a provider, the payment is created: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order, from `GET /v1/orders/{id}`.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
          */
@@ -1345,11 +1345,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1358,8 +1358,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Reports from Stripe
-         * @description For Stripe only: the body must be signed with STRIPE_WEBHOOK_SECRET (header `Stripe-Signature`). `payment_intent.succeeded` makes the order PAID, or is refunded when it was cancelled; other events are acknowledged and ignored.
+         * Receive events from Stripe
+         * @description For Stripe only: the body must be signed with STRIPE_WEBHOOK_SECRET (header `Stripe-Signature`). `payment_intent.succeeded` makes the order PAID; the payment of a cancelled order is refunded. Other events are acknowledged and ignored.
          *
          *     Access: public.
          */
@@ -1375,11 +1375,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1387,7 +1387,7 @@ export interface paths {
         };
         /**
          * List invoices
-         * @description Staff see all of them, others their own.
+         * @description Staff see all invoices, other users only their own.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `invoices:read`.
          */
@@ -1405,11 +1405,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1423,7 +1423,7 @@ export interface paths {
         };
         /**
          * Read an invoice
-         * @description As application/pdf it is the document that is sent to the customer.
+         * @description The application/pdf representation is the document that is sent to the customer.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `invoices:read`.
          */
@@ -1441,11 +1441,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1461,7 +1461,7 @@ export interface paths {
         put?: never;
         /**
          * Send an invoice by e-mail
-         * @description To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address, or have another by now, get a mail that says so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.
+         * @description Sends the PDF to the address that the customer had when the order was placed. If the customer has not confirmed that address or now has another, the mail says so and has no PDF. Delivery is retried until the mail server accepts the mail; then the invoice has sentAt. Each request sends another mail unless it repeats an Idempotency-Key.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `invoices:write`.
          */
@@ -1477,11 +1477,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1501,7 +1501,7 @@ export interface paths {
         put?: never;
         /**
          * Review a product
-         * @description One review per user and product, by the user who is signed in: no API key can write one.
+         * @description One review per user and product. The author is the user who is signed in, so API keys cannot write reviews.
          *
          *     Access: the roles admin, editor, user.
          */
@@ -1517,11 +1517,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1545,11 +1545,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1568,7 +1568,7 @@ export interface paths {
         get: operations["getReview"];
         /**
          * Replace a review
-         * @description Its author and administrators may; editors may delete any review. The product’s rating follows.
+         * @description Allowed for the author and administrators; editors may delete any review. Updates the product’s rating.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `reviews:write`.
          */
@@ -1576,7 +1576,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a review
-         * @description Its author and administrators may; editors may delete any review. The product’s rating follows.
+         * @description Allowed for the author and administrators; editors may delete any review. Updates the product’s rating.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `reviews:write`.
          */
@@ -1585,7 +1585,7 @@ export interface paths {
         head?: never;
         /**
          * Change fields of a review
-         * @description Its author and administrators may; editors may delete any review. The product’s rating follows.
+         * @description Allowed for the author and administrators; editors may delete any review. Updates the product’s rating.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `reviews:write`.
          */
@@ -1597,11 +1597,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1615,7 +1615,7 @@ export interface paths {
         put?: never;
         /**
          * Write an article
-         * @description Its author is the user who is signed in, so that no API key can write one.
+         * @description The author is the user who is signed in, so API keys cannot do this.
          *
          *     Access: the roles admin, editor.
          */
@@ -1631,11 +1631,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1654,7 +1654,7 @@ export interface paths {
         get: operations["getArticle"];
         /**
          * Replace an article
-         * @description Anyone who changes it, its author stays.
+         * @description The author stays the same, even if another user makes the change.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1662,16 +1662,14 @@ export interface paths {
         post?: never;
         /**
          * Delete an article
-         * @description Anyone who changes it, its author stays.
-         *
-         *     Access: the roles admin, editor; API keys with the scope `content:write`.
+         * @description Access: the roles admin, editor; API keys with the scope `content:write`.
          */
         delete: operations["deleteArticle"];
         options?: never;
         head?: never;
         /**
          * Change fields of an article
-         * @description Anyone who changes it, its author stays.
+         * @description The author stays the same, even if another user makes the change.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1683,11 +1681,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1701,7 +1699,7 @@ export interface paths {
         put?: never;
         /**
          * Write a post
-         * @description Its author is the user who is signed in, so that no API key can write one.
+         * @description The author is the user who is signed in, so API keys cannot do this.
          *
          *     Access: the roles admin, editor.
          */
@@ -1717,11 +1715,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1740,7 +1738,7 @@ export interface paths {
         get: operations["getPost"];
         /**
          * Replace a post
-         * @description Anyone who changes it, its author stays.
+         * @description The author stays the same, even if another user makes the change.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1748,16 +1746,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a post
-         * @description Anyone who changes it, its author stays.
-         *
-         *     Access: the roles admin, editor; API keys with the scope `content:write`.
+         * @description Access: the roles admin, editor; API keys with the scope `content:write`.
          */
         delete: operations["deletePost"];
         options?: never;
         head?: never;
         /**
          * Change fields of a post
-         * @description Anyone who changes it, its author stays.
+         * @description The author stays the same, even if another user makes the change.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1769,11 +1765,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1793,7 +1789,7 @@ export interface paths {
         put?: never;
         /**
          * Comment on a post
-         * @description Its author is the user who is signed in, so that no API key can write one.
+         * @description The author is the user who is signed in, so API keys cannot do this.
          *
          *     Access: the roles admin, editor, user.
          */
@@ -1809,11 +1805,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1837,11 +1833,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -1860,7 +1856,7 @@ export interface paths {
         get: operations["getComment"];
         /**
          * Replace a comment
-         * @description Its author and administrators may; editors may delete any comment.
+         * @description Allowed for the author and administrators; editors may delete any comment.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `content:write`.
          */
@@ -1868,7 +1864,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a comment
-         * @description Its author and administrators may; editors may delete any comment.
+         * @description Allowed for the author and administrators; editors may delete any comment.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `content:write`.
          */
@@ -1877,7 +1873,7 @@ export interface paths {
         head?: never;
         /**
          * Change fields of a comment
-         * @description Its author and administrators may; editors may delete any comment.
+         * @description Allowed for the author and administrators; editors may delete any comment.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `content:write`.
          */
@@ -1889,19 +1885,19 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Suggest as a user types
-         * @description Words that complete the last one, categories and products: some of each. Of what the caller may read. Names with the words as they were typed come before those with other forms of them, typing errors are tolerated only in words that no document has, and words come from names that have those before them as they were typed.
+         * Suggest completions of a query
+         * @description Suggests words that complete the last one, categories and products, from what the caller may read. Names that have the words as typed come before names with other forms of them. Typing errors are tolerated only in words that no document has. Suggested words come from names that have the preceding words as typed.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
          */
@@ -1919,11 +1915,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1931,7 +1927,7 @@ export interface paths {
         };
         /**
          * Search
-         * @description Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. `status=archived`, for staff, searches archived products instead of the others; the facet `status` counts the kind that is searched. The best hits come first: all words before some, names before descriptions, rare words before common ones, words as they are before other forms and typing errors. Filters, `sort` and `facets` are those of lists of products: with any of them, only products are found. Filters take hits out of those that the query has without them, so a facet counts for each value the `total` with that value as its filter; only where no hit of the query meets them are others with some of its words found. With `sort` or `order`, where any hit has all words, only those are listed and counted; where none has, those with some are, and `meta.relaxed` says what they lack.
+         * @description Finds products, articles and posts; for staff also orders, for administrators also users. An API key finds what its other scopes let it read. `status=archived`, for staff, searches archived products instead of active ones; the facet `status` counts those searched. The best hits come first: all words before some, names before descriptions, rare words before common ones, exact words before other forms and typing errors. Filters, `sort` and `facets` are those of the list of products; with any of them, only products are found. Filters remove hits from the unfiltered result, so a facet counts for each value the `total` with that value as filter. Only if no hit matches the filters, products with some of the words are found. With `sort` or `order`, only hits with all words are listed and counted if there are any; otherwise hits with some words are, and `meta.relaxed` has the missing words.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
          */
@@ -1949,11 +1945,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -1961,15 +1957,15 @@ export interface paths {
         };
         /**
          * List synonyms
-         * @description Access: the roles admin; API keys with the scope `products:write`.
+         * @description Access: the role admin; API keys with the scope `products:write`.
          */
         get: operations["listSynonyms"];
         put?: never;
         /**
-         * Say which words mean the same
-         * @description Holds for every search from now on.
+         * Create synonyms
+         * @description Applies to all searches from now on.
          *
-         *     Access: the roles admin; API keys with the scope `products:write`.
+         *     Access: the role admin; API keys with the scope `products:write`.
          */
         post: operations["createSynonym"];
         delete?: never;
@@ -1983,11 +1979,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -2001,25 +1997,25 @@ export interface paths {
         };
         /**
          * Read synonyms
-         * @description Access: the roles admin; API keys with the scope `products:write`.
+         * @description Access: the role admin; API keys with the scope `products:write`.
          */
         get: operations["getSynonym"];
         /**
          * Replace synonyms
-         * @description Access: the roles admin; API keys with the scope `products:write`.
+         * @description Access: the role admin; API keys with the scope `products:write`.
          */
         put: operations["replaceSynonym"];
         post?: never;
         /**
          * Delete synonyms
-         * @description Access: the roles admin; API keys with the scope `products:write`.
+         * @description Access: the role admin; API keys with the scope `products:write`.
          */
         delete: operations["deleteSynonym"];
         options?: never;
         head?: never;
         /**
          * Change synonyms
-         * @description Access: the roles admin; API keys with the scope `products:write`.
+         * @description Access: the role admin; API keys with the scope `products:write`.
          */
         patch: operations["patchSynonym"];
         trace?: never;
@@ -2029,11 +2025,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -2046,7 +2042,7 @@ export interface paths {
         get: operations["listTodos"];
         put?: never;
         /**
-         * Make a todo
+         * Create a todo
          * @description Access: the roles admin, editor, user.
          */
         post: operations["createTodo"];
@@ -2061,11 +2057,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -2107,11 +2103,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -2119,7 +2115,7 @@ export interface paths {
         };
         /**
          * Read the weather in a city
-         * @description Answers without a provider too: with the last known observation, marked `stale`, or with what is usual in the season, of the source `bundled`.
+         * @description If the provider cannot be reached, returns the last observation, marked `stale`, or the usual weather of the season, with the source `bundled`.
          *
          *     Access: API keys with the scope `data:read`.
          */
@@ -2137,21 +2133,21 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * List what has been changed, by whom
-         * @description Every change, written down by the transaction that made it. With page the total is counted; of a long trail, limit and cursor read the page alone. With since or until the default sort is createdAt. To follow the trail, sort by id, also with since, and continue with the id of the last event as afterId, or with a cursor: an event is listed once none can come before it, so that neither passes one by. The order of createdAt is for periods that are over: of changes made at once, the one that is listed later may have the earlier time.
+         * List events
+         * @description Every change, recorded by the transaction that made it, with its actor. With page, the total is counted; for a long trail, use limit and cursor, which read only the page. With since or until, the default sort is createdAt. To follow the trail, sort by id, also with since, and continue with the id of the last event as afterId or with a cursor: an event is listed only once no other can come before it, so neither misses one. Sort by createdAt only for past periods: of concurrent changes, the one listed later may have the earlier time.
          *
-         *     Access: the roles admin; API keys with the scope `events:read`.
+         *     Access: the role admin; API keys with the scope `events:read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -2167,11 +2163,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -2185,7 +2181,7 @@ export interface paths {
         };
         /**
          * Read an event
-         * @description Access: the roles admin; API keys with the scope `events:read`.
+         * @description Access: the role admin; API keys with the scope `events:read`.
          */
         get: operations["getEvent"];
         put?: never;
@@ -2201,11 +2197,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -2229,11 +2225,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -2257,11 +2253,11 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -2275,7 +2271,7 @@ export interface paths {
         };
         /**
          * Read one of your notifications
-         * @description Reading it does not mark it as read.
+         * @description This does not mark it as read.
          *
          *     Access: the roles admin, editor, user.
          */
@@ -2301,16 +2297,16 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /**
-                 * @description The SHA-256 of the image, in hexadecimal, as `url` of an image of a product has it.
+                 * @description The SHA-256 of the image in hexadecimal, as in `url` of an image of a product.
                  * @example 0000000000000000000000000000000000000000000000000000000000000000
                  */
                 hash: string;
@@ -2318,8 +2314,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An image, in a size and format
-         * @description Without parameters it is the image as it is kept. Other sizes and formats are made when they are first requested, which is charged to a quota of its own; what is there already is free.
+         * Read an image in a size and format
+         * @description Without parameters, returns the image as stored. Other sizes and formats are created on the first request, which is charged to a separate quota; existing ones are free.
          *
          *     Access: public.
          */
@@ -2337,18 +2333,18 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Where everything is
+         * List the addresses of the service
          * @description Access: public.
          */
         get: operations["getIndex"];
@@ -2365,18 +2361,18 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Whether the process is alive
+         * Check that the process is alive
          * @description Access: public.
          */
         get: operations["getHealth"];
@@ -2393,18 +2389,18 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Whether requests can be served: the database responds and is migrated
+         * Check that requests can be served: the database responds and is migrated
          * @description Access: public.
          */
         get: operations["getReadiness"];
@@ -2421,19 +2417,19 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Numbers for Prometheus
-         * @description Requires METRICS_TOKEN as a bearer token. If that is not set, only requests from the machine itself are served: over the loopback interface, and through no proxy.
+         * Read metrics for Prometheus
+         * @description Requires METRICS_TOKEN as a bearer token. If it is not set, only requests from the same machine are served: over the loopback interface and not through a proxy.
          *
          *     Access: public.
          */
@@ -2451,18 +2447,18 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * This document
+         * Read this document
          * @description Access: public.
          */
         get: operations["getOpenApiDocument"];
@@ -2479,18 +2475,18 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * The documentation, to read and try
+         * Show the interactive documentation
          * @description Access: public.
          */
         get: operations["getDocs"];
@@ -2507,19 +2503,19 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * A page to set a new password
-         * @description Mails link here, with the token as the query parameter `token`, which the page sends on.
+         * Show the page to set a new password
+         * @description Mails link here with the token in the query parameter `token`, which the page submits.
          *
          *     Access: public.
          */
@@ -2537,19 +2533,19 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * A page to confirm an e-mail address
-         * @description Mails link here, with the token as the query parameter `token`, which the page sends on.
+         * Show the page to confirm an e-mail address
+         * @description Mails link here with the token in the query parameter `token`, which the page submits.
          *
          *     Access: public.
          */
@@ -2567,19 +2563,19 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * A page to take an account back
-         * @description Mails link here, with the token as the query parameter `token`, which the page sends on.
+         * Show the page to recover an account
+         * @description Mails link here with the token in the query parameter `token`, which the page submits.
          *
          *     Access: public.
          */
@@ -2597,18 +2593,18 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * The script of the documentation page
+         * Read the script of the documentation page
          * @description Access: public.
          */
         get: operations["getDocsScript"];
@@ -2625,18 +2621,18 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * The style sheet of the documentation page
+         * Read the style sheet of the documentation page
          * @description Access: public.
          */
         get: operations["getDocsStyle"];
@@ -2679,7 +2675,7 @@ export interface components {
         AccountDeletion: {
             /**
              * Format: password
-             * @description The password that holds now.
+             * @description The current password.
              */
             currentPassword: string;
         };
@@ -2691,7 +2687,7 @@ export interface components {
          */
         AddressRestoration: {
             /**
-             * @description The token of the link in the mail.
+             * @description The token from the link in the mail.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd
              */
             token: string;
@@ -2712,7 +2708,7 @@ export interface components {
          *     }
          */
         AdjustStock: {
-            /** @description Made in this order, all or none. */
+            /** @description Applied in this order, all or none. */
             adjustments: components["schemas"]["NewStockAdjustment"][];
         };
         /**
@@ -2734,7 +2730,7 @@ export interface components {
          *     }
          */
         AdjustedStock: {
-            /** @description In the order they were sent in. */
+            /** @description In the order in which they were sent. */
             data: components["schemas"]["StockAdjustment"][];
         };
         /**
@@ -2754,40 +2750,40 @@ export interface components {
         ApiKey: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description What the key is for.
+             * @description The purpose of the key.
              * @example Price import
              */
             name: string;
-            /** @description What the key may be used for. */
+            /** @description The rights of the key. */
             scopes: components["schemas"]["Scope"][];
             /**
              * Format: int32
-             * @description Requests per window of the quota; null: the usual limit.
+             * @description Requests per window of the quota; null for the default limit.
              * @example 20000
              */
             rateLimit: number | null;
             /**
-             * @description The first characters of the key, to recognise it by.
+             * @description The first characters of the key, to recognise it.
              * @example ck_9fJ2mQ
              */
             prefix: string;
             /**
              * Format: date-time
-             * @description After when it is no longer valid; null for never.
+             * @description When it expires; null for never.
              */
             expiresAt: string | null;
             /**
              * Format: date-time
-             * @description To the minute.
+             * @description When it was last used, to the minute.
              */
             lastUsedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
         };
@@ -2844,7 +2840,7 @@ export interface components {
          */
         ApiKeyWithSecret: components["schemas"]["ApiKey"] & {
             /**
-             * @description Shown this once only: store it now.
+             * @description Shown only once: store it now.
              * @example ck_9fJ2mQe7TzL4wXb1RkVn8sYpHc5Ud0GaEoKi6Nt3MjB
              */
             key: string;
@@ -2873,11 +2869,11 @@ export interface components {
         Article: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example How we choose our wood
              */
             title: string;
@@ -2889,7 +2885,7 @@ export interface components {
             /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
-             * @description Words it can be found by.
+             * @description Keywords.
              * @example [
              *       "wood",
              *       "workshop"
@@ -2898,7 +2894,7 @@ export interface components {
             tags: string[];
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -2906,17 +2902,17 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
                 /**
                  * Format: uri
-                 * @description Its own address.
+                 * @description The address of this resource.
                  * @example https://shop.example/v1/articles/1
                  */
                 self: string;
                 /**
                  * Format: uri
-                 * @description Absent once the author has no account any more.
+                 * @description Absent if the author no longer has an account.
                  * @example https://shop.example/v1/users/1
                  */
                 author?: string;
@@ -2959,11 +2955,11 @@ export interface components {
         ArticleHal: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example How we choose our wood
              */
             title: string;
@@ -2975,7 +2971,7 @@ export interface components {
             /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
-             * @description Words it can be found by.
+             * @description Keywords.
              * @example [
              *       "wood",
              *       "workshop"
@@ -2984,7 +2980,7 @@ export interface components {
             tags: string[];
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -2992,18 +2988,18 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description Who wrote it. */
                 author?: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -3108,9 +3104,9 @@ export interface components {
          */
         ArticleListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The articles of this page. */
                 articles: components["schemas"]["ArticleHal"][];
@@ -3137,31 +3133,31 @@ export interface components {
         Attribute: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description The member of products’ `attributes` that it is about; unique.
+             * @description The member of products’ `attributes` that it defines; unique.
              * @example watt
              */
             key: string;
             /**
-             * @description What people call it.
+             * @description The name shown to people.
              * @example Power
              */
             label: string;
             /**
-             * @description What values it takes.
+             * @description The type of its values.
              * @enum {string}
              */
             type: "text" | "number" | "boolean" | "date" | "choice";
             /**
-             * @description What numbers are measured in.
+             * @description The unit of numbers.
              * @example W
              */
             unit: string | null;
             /**
-             * @description The values that the type `choice` takes, in the order they are offered; empty for other types.
+             * @description The values of the type `choice`, in the order in which they are offered; empty for other types.
              * @example [
              *       "red",
              *       "green",
@@ -3169,14 +3165,14 @@ export interface components {
              *     ]
              */
             choices: string[];
-            /** @description Whether lists are filtered by it (`?attr.colour=red`). */
+            /** @description Whether lists can be filtered by it (`?attr.colour=red`). */
             filterable: boolean;
-            /** @description Whether it is a facet of lists (`?facets=attr.colour`). */
+            /** @description Whether it can be a facet of lists (`?facets=attr.colour`). */
             facet: boolean;
             /** @description Whether every product must have it. */
             required: boolean;
             /**
-             * @description Paths of categories whose products must have it, as those of all categories below.
+             * @description Paths of categories whose products must have it, including those of all categories below.
              * @example [
              *       "bulbs"
              *     ]
@@ -3184,7 +3180,7 @@ export interface components {
             requiredIn: string[];
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -3230,16 +3226,16 @@ export interface components {
          *     }
          */
         AttributeHal: components["schemas"]["Attribute"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -3343,9 +3339,9 @@ export interface components {
          */
         AttributeListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The definitions of this page. */
                 attributes: components["schemas"]["AttributeHal"][];
@@ -3361,11 +3357,11 @@ export interface components {
         Author: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description As it was when this was written.
+             * @description The name at the time of writing.
              * @example Ada Winter
              */
             name: string;
@@ -3387,9 +3383,9 @@ export interface components {
          *     }
          */
         BulkPatchProducts: {
-            /** @description The resources to change, each once. */
+            /** @description The ids of the resources to change, each once. */
             ids: number[];
-            /** @description The members to set, as in a PATCH of one. */
+            /** @description The members to set, as in PATCH of a single resource. */
             update: components["schemas"]["PatchProduct"];
         };
         /**
@@ -3405,9 +3401,9 @@ export interface components {
          *     }
          */
         BulkPatchVariants: {
-            /** @description The resources to change, each once. */
+            /** @description The ids of the resources to change, each once. */
             ids: number[];
-            /** @description The members to set, as in a PATCH of one. */
+            /** @description The members to set, as in PATCH of a single resource. */
             update: components["schemas"]["PatchVariant"];
         };
         /**
@@ -3418,7 +3414,7 @@ export interface components {
         BulkResult: {
             /**
              * Format: int32
-             * @description How many were changed.
+             * @description The number of changed resources.
              */
             updated: number;
         };
@@ -3441,37 +3437,37 @@ export interface components {
         Category: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
-            /** @description Unique among the categories of one parent; without a `>` that stands by itself. */
+            /** @description Unique among the categories of one parent; must not have a `>` that stands by itself. */
             name: string;
             /**
-             * @description Its name for addresses, unique. Made from the name when it is not given.
+             * @description The name for use in addresses, unique. Derived from the name if omitted.
              * @example tables
              */
             slug: string;
             /**
-             * @description The names from the highest category down to this one, joined by ` > `. Read-only.
+             * @description The names from the top-level category down to this one, joined by ` > `. Read-only.
              * @example Furniture > Tables
              */
             path: string;
             /**
              * Format: int32
-             * @description The category it is directly below; null for those that are below none.
+             * @description The category directly above it; null at the top level.
              * @example null
              */
             parentId: number | null;
             /**
              * Format: int32
-             * @description Its place among those of one parent, lowest first. After the last when it is not given.
+             * @description The position among the categories of one parent, lowest first. Last if omitted.
              */
             position: number;
-            /** @description A text for those who look at it. */
+            /** @description A descriptive text. */
             description: string | null;
             /**
              * Format: int32
-             * @description The image it is shown with: the id of one that a product has. Null once that product has it no more.
+             * @description The image it is shown with: the id of an image of a product. Null once the product no longer has that image.
              * @example null
              */
             imageId: number | null;
@@ -3482,12 +3478,12 @@ export interface components {
             image: string | null;
             /**
              * Format: int64
-             * @description The products in it and in all categories below it, each counted once. Read-only.
+             * @description The number of products in it and in all categories below it, each counted once. Read-only.
              */
             productCount: number;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -3539,9 +3535,9 @@ export interface components {
          *     }
          */
         CategoryHal: components["schemas"]["Category"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description The categories directly below it. */
                 children: components["schemas"]["Link"];
@@ -3551,12 +3547,12 @@ export interface components {
                 parent?: components["schemas"]["Link"];
                 /** @description Its image. */
                 image?: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -3664,9 +3660,9 @@ export interface components {
          */
         CategoryListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The categories of this page. */
                 categories: components["schemas"]["CategoryHal"][];
@@ -3678,23 +3674,23 @@ export interface components {
          *     }
          */
         ChangedStock: {
-            /** @description Whether pieces are counted at all; stays when it is left out. */
+            /** @description Whether stock is counted; unchanged if omitted. */
             tracked?: boolean | null;
             /**
              * Format: int32
-             * @description Pieces there are; stays when it is left out.
+             * @description Pieces in stock; unchanged if omitted.
              */
             onHand?: number | null;
             /**
              * Format: int32
-             * @description Read-only: may be sent back.
+             * @description Read-only: ignored in requests.
              */
             reserved?: number | null;
-            /** @description Whether it is sold beyond what there is; stays when left out. */
+            /** @description Whether it can be sold when out of stock; unchanged if omitted. */
             backorder?: boolean | null;
             /**
              * Format: int32
-             * @description Read-only: may be sent back.
+             * @description Read-only: ignored in requests.
              */
             owed?: number | null;
         };
@@ -3714,7 +3710,7 @@ export interface components {
         Comment: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
@@ -3731,7 +3727,7 @@ export interface components {
             author: components["schemas"]["Author"];
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -3774,20 +3770,20 @@ export interface components {
          *     }
          */
         CommentHal: components["schemas"]["Comment"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description The post it belongs to. */
                 post: components["schemas"]["Link"];
                 /** @description Who wrote it. */
                 author?: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -3883,11 +3879,11 @@ export interface components {
          */
         CommentListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
-                /** @description The comments of this page, or where they are. */
+                /** @description The comments of this page, or their address. */
                 comments: components["schemas"]["CommentHal"][];
             };
         };
@@ -3907,20 +3903,20 @@ export interface components {
          */
         CreateApiKey: {
             /**
-             * @description What the key is for.
+             * @description The purpose of the key.
              * @example Price import
              */
             name: string;
-            /** @description What the key may be used for. */
+            /** @description The rights of the key. */
             scopes: components["schemas"]["Scope"][];
             /**
              * Format: date-time
-             * @description After when it is no longer valid; null for never.
+             * @description When it expires; null for never.
              */
             expiresAt?: string | null;
             /**
              * Format: int32
-             * @description Requests per window of the quota; null: the usual limit.
+             * @description Requests per window of the quota; null for the default limit.
              * @example 20000
              */
             rateLimit?: number | null;
@@ -3933,7 +3929,7 @@ export interface components {
          */
         CreateArticle: {
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example How we choose our wood
              */
             title: string;
@@ -3943,7 +3939,7 @@ export interface components {
              */
             body: string;
             /**
-             * @description Words it can be found by.
+             * @description Keywords.
              * @example [
              *       "wood",
              *       "workshop"
@@ -3957,29 +3953,29 @@ export interface components {
          *     }
          */
         CreateCategory: {
-            /** @description Unique among the categories of one parent; without a `>` that stands by itself. */
+            /** @description Unique among the categories of one parent; must not have a `>` that stands by itself. */
             name: string;
             /**
-             * @description Its name for addresses, unique. Made from the name when it is not given.
+             * @description The name for use in addresses, unique. Derived from the name if omitted.
              * @example tables
              */
             slug?: string | null;
             /**
              * Format: int32
-             * @description The category it is directly below; null for those that are below none.
+             * @description The category directly above it; null at the top level.
              * @example null
              */
             parentId?: number | null;
             /**
              * Format: int32
-             * @description Its place among those of one parent, lowest first. After the last when it is not given.
+             * @description The position among the categories of one parent, lowest first. Last if omitted.
              */
             position?: number | null;
-            /** @description A text for those who look at it. */
+            /** @description A descriptive text. */
             description?: string | null;
             /**
              * Format: int32
-             * @description The image it is shown with: the id of one that a product has. Null once that product has it no more.
+             * @description The image it is shown with: the id of an image of a product. Null once the product no longer has that image.
              * @example null
              */
             imageId?: number | null;
@@ -3991,11 +3987,11 @@ export interface components {
          */
         CreateImageLink: {
             /**
-             * @description Not fetched. Without user name and password.
+             * @description Not fetched. Must not contain a user name or password.
              * @example https://images.example/lamp.jpg
              */
             url: string;
-            /** @description What the image shows, for those who do not see it. */
+            /** @description A description of the image for people who cannot see it. */
             alt?: string | null;
         };
         /**
@@ -4009,22 +4005,22 @@ export interface components {
          *     }
          */
         CreateOrder: {
-            /** @description What was ordered, line by line. */
+            /** @description The ordered products, line by line. */
             items: {
                 /**
                  * Format: int32
-                 * @description The product it is about.
+                 * @description The product.
                  */
                 productId: number;
                 /**
                  * Format: int32
-                 * @description One of the product’s; required where it has any.
+                 * @description A variant of the product; required if it has any.
                  * @example null
                  */
                 variantId?: number | null;
                 /**
                  * Format: int32
-                 * @description How many of it.
+                 * @description The number of pieces.
                  * @example 2
                  */
                 quantity: number;
@@ -4037,7 +4033,7 @@ export interface components {
          *     }
          */
         CreateProduct: {
-            /** @description Trimmed; not blank. */
+            /** @description Trimmed; must not be blank. */
             name: string;
             /** @description In major units of the currency; returned as sent. */
             price: number;
@@ -4047,40 +4043,40 @@ export interface components {
              */
             currency?: string | null;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string|null}
              */
             status?: "active" | "archived" | null;
-            /** @description A text for those who look at it. */
+            /** @description A descriptive text. */
             description?: string | null;
-            /** @description Unique among products. */
+            /** @description Unique among products and variants. */
             sku?: string | null;
-            /** @description The path of its main category, made when it is new: names joined by ` > `. */
+            /** @description The path of the main category: names joined by ` > `. A new category is created. */
             category?: string | null;
-            /** @description Words it can be found by. */
+            /** @description Keywords. */
             tags?: string[] | null;
             /**
-             * @description Who makes it. Trimmed; not blank.
+             * @description The brand. Trimmed; must not be blank.
              * @example Nordlicht
              */
             brand?: string | null;
             /**
-             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.
              * @example 4006381333931
              */
             gtin?: string | null;
             /** @description The manufacturer’s part number. */
             mpn?: string | null;
-            /** @description What another system calls it. Unique among products. */
+            /** @description The id in another system. Unique among products. */
             externalId?: string | null;
-            /** @description What it has cost before, to be shown beside its price. */
+            /** @description The former price, to be shown next to the price. */
             compareAtPrice?: number | null;
-            /** @description How much it weighs; null where that is not known. */
+            /** @description The weight; null if it is not known. */
             weight?: components["schemas"]["Weight"] | null;
-            /** @description The paths of further categories, without its main one. */
+            /** @description The paths of further categories, without the main one. */
             categories?: string[] | null;
             /**
-             * @description Up to 100 values under keys of your own: text, a number, true or false, or several texts.
+             * @description Up to 100 values under keys of your choice: text, a number, a boolean, or several texts.
              * @example {
              *       "colour": "walnut",
              *       "watt": 12.5,
@@ -4094,24 +4090,24 @@ export interface components {
             attributes?: {
                 [key: string]: string | number | boolean | string[];
             } | null;
-            /** @description What its variants differ in: up to 5 names, each with its values. Lists and searches are filtered by them as by attributes: by `Size` as `attr.size`. */
+            /** @description The options in which variants differ: up to 5 names, each with its values. Lists and searches can be filtered by them as by attributes: `Size` as `attr.size`. */
             options?: components["schemas"]["Option"][] | null;
-            /** @description In their order: links, or images it has, by id or url. Those left out are removed. */
+            /** @description Links, or images of the product by id or url, in their order. Omitted images are removed. */
             images?: {
                 /**
                  * Format: int32
-                 * @description That of an image it has.
+                 * @description The id of an image of the product.
                  */
                 id?: number | null;
                 /**
-                 * @description Not fetched. Without user name and password. May be left out where id names an image.
+                 * @description Not fetched. Must not contain a user name or password. May be omitted if id names an image.
                  * @example https://images.example/lamp.jpg
                  */
                 url?: string | null;
-                /** @description What the image shows, for those who do not see it. */
+                /** @description A description of the image for people who cannot see it. */
                 alt?: string | null;
             }[] | null;
-            /** @description How many pieces there are; null where nothing is counted. */
+            /** @description The stock; null if it is not counted. */
             stock?: components["schemas"]["SentStock"] | null;
         };
         /**
@@ -4139,7 +4135,7 @@ export interface components {
          */
         CreateTodo: {
             /**
-             * @description Trimmed; not blank.
+             * @description Trimmed; must not be blank.
              * @example Order more lamps
              */
             title: string;
@@ -4151,7 +4147,7 @@ export interface components {
          *     }
          */
         CreateUser: {
-            /** @description The name it goes by. */
+            /** @description The name. */
             name: string;
             /**
              * Format: email
@@ -4163,7 +4159,7 @@ export interface components {
              * @enum {string|null}
              */
             role?: "admin" | "editor" | "user" | null;
-            /** @description Words it can be found by. */
+            /** @description Keywords. */
             tags?: string[] | null;
             /**
              * Format: password
@@ -4191,17 +4187,17 @@ export interface components {
             /** @description Unique among products and variants. */
             sku?: string | null;
             /**
-             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.
              * @example 4006381333931
              */
             gtin?: string | null;
-            /** @description In the currency of the product; null where the product’s own holds. */
+            /** @description In the currency of the product; null to use the product’s price. */
             price?: number | null;
-            /** @description What it has cost before, to be shown beside its price. */
+            /** @description The former price, to be shown next to the price. */
             compareAtPrice?: number | null;
-            /** @description How much it weighs; null where that is not known. */
+            /** @description The weight; null if it is not known. */
             weight?: components["schemas"]["Weight"] | null;
-            /** @description How many pieces there are; null where nothing is counted. */
+            /** @description The stock; null if it is not counted. */
             stock?: components["schemas"]["SentStock"] | null;
             /**
              * Format: int32
@@ -4210,7 +4206,7 @@ export interface components {
             imageId?: number | null;
             /**
              * Format: int32
-             * @description Its place; behind the others when it is left out of a new one.
+             * @description The position; last if omitted for a new variant.
              * @example 1
              */
             position?: number | null;
@@ -4265,11 +4261,11 @@ export interface components {
              */
             version: "v1";
             /**
-             * @description The number of its contract: `info.version` of its document.
+             * @description The version of the contract: `info.version` of its document.
              * @constant
              */
             contract: "1.0.0";
-            /** @description A collection’s name and its address. */
+            /** @description The address of each collection, by name. */
             links: {
                 /**
                  * Format: uri
@@ -4398,12 +4394,12 @@ export interface components {
              */
             version: "v1";
             /**
-             * @description The number of its contract: `info.version` of its document.
+             * @description The version of the contract: `info.version` of its document.
              * @constant
              */
             contract: "1.0.0";
             /**
-             * @description Where to go from here, by relation: the collections, and single resources by their id.
+             * @description Links by relation: the collections, and single resources by id.
              * @example {
              *       "self": {
              *         "href": "https://shop.example/v1"
@@ -4421,7 +4417,7 @@ export interface components {
             _links: {
                 [key: string]: components["schemas"]["TemplatedLink"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -4439,7 +4435,7 @@ export interface components {
             message: string;
             /** @description As in X-Request-ID. */
             requestId: string;
-            /** @description Each problem, where there are several. */
+            /** @description The individual problems. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
@@ -4456,7 +4452,7 @@ export interface components {
             field: string;
             /** @description A JSON Pointer into the body as a URI fragment (RFC 6901 section 6), or the name of a parameter after `#/`. */
             pointer: string;
-            /** @description The rule that is broken: a word of JSON Schema where it has one. */
+            /** @description The broken rule: the keyword of JSON Schema if there is one. */
             code: string;
             /** @description What the rule requires, for people. */
             message: string;
@@ -4483,22 +4479,22 @@ export interface components {
         Event: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description What has happened: the resource and a verb in the past tense.
+             * @description What happened: the resource and a verb in the past tense.
              * @example product.updated
              */
             type: string;
             /**
-             * @description The kind of what was changed.
+             * @description The kind of the changed resource.
              * @example product
              */
             resource: string;
             /**
              * Format: int32
-             * @description The id of what it is about.
+             * @description The id of the resource.
              */
             resourceId: number;
             /**
@@ -4512,7 +4508,7 @@ export interface components {
              */
             requestId: string | null;
             /**
-             * @description The resource before; null when it was created.
+             * @description The resource before the change; null if it was created.
              * @example {
              *       "id": 1,
              *       "name": "Lamp"
@@ -4520,7 +4516,7 @@ export interface components {
              */
             before: Record<string, never> | null;
             /**
-             * @description The resource afterwards; null when it was deleted.
+             * @description The resource after the change; null if it was deleted.
              * @example {
              *       "id": 1,
              *       "name": "Lamp"
@@ -4529,7 +4525,7 @@ export interface components {
             after: Record<string, never> | null;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
         };
@@ -4596,7 +4592,7 @@ export interface components {
          */
         Health: {
             /**
-             * @description The state it is in.
+             * @description The status.
              * @constant
              */
             status: "ok";
@@ -4615,15 +4611,15 @@ export interface components {
         Image: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description A link as it was sent, or the address of an upload here.
+             * @description The link as it was sent, or the address of the uploaded file.
              * @example https://images.example/lamp.jpg
              */
             url: string;
-            /** @description What the image shows, for those who do not see it. */
+            /** @description A description of the image for people who cannot see it. */
             alt: string | null;
             /**
              * Format: int64
@@ -4636,7 +4632,7 @@ export interface components {
              */
             height: number | null;
             /**
-             * @description What to show until it is loaded; null for links.
+             * @description The colour to show until the image is loaded; null for links.
              * @example #8a6f52
              */
             colour: string | null;
@@ -4668,7 +4664,7 @@ export interface components {
              */
             name: "Catalog";
             /**
-             * @description The release of the program; the contract has a number of its own.
+             * @description The release of the program; the contract has its own version.
              * @example 1.0.0
              */
             release: string;
@@ -4676,37 +4672,37 @@ export interface components {
             links: {
                 /**
                  * Format: uri
-                 * @description Where it is.
+                 * @description The address.
                  */
                 v1: string;
                 /**
                  * Format: uri
-                 * @description Where it is.
+                 * @description The address.
                  */
                 products: string;
                 /**
                  * Format: uri
-                 * @description Where it is.
+                 * @description The address.
                  */
                 docs: string;
                 /**
                  * Format: uri
-                 * @description Where it is.
+                 * @description The address.
                  */
                 openapi: string;
                 /**
                  * Format: uri
-                 * @description Where it is.
+                 * @description The address.
                  */
                 health: string;
                 /**
                  * Format: uri
-                 * @description Where it is.
+                 * @description The address.
                  */
                 ready: string;
                 /**
                  * Format: uri
-                 * @description Where it is.
+                 * @description The address.
                  */
                 metrics: string;
             };
@@ -4737,12 +4733,12 @@ export interface components {
              */
             name: "Catalog";
             /**
-             * @description The release of the program; the contract has a number of its own.
+             * @description The release of the program; the contract has its own version.
              * @example 1.0.0
              */
             release: string;
             /**
-             * @description Where to go from here, by relation: the collections, and single resources by their id.
+             * @description Links by relation: the collections, and single resources by id.
              * @example {
              *       "self": {
              *         "href": "https://shop.example/v1"
@@ -4760,7 +4756,7 @@ export interface components {
             _links: {
                 [key: string]: components["schemas"]["TemplatedLink"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -4832,16 +4828,16 @@ export interface components {
         Invoice: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description Without gaps, in the order in which invoices were issued.
+             * @description Assigned without gaps, in the order in which invoices were issued.
              * @example INV-000001
              */
             number: string;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string}
              */
             status: "issued" | "sent";
@@ -4862,7 +4858,7 @@ export interface components {
              * @example EUR
              */
             currency: string;
-            /** @description What was ordered, line by line. */
+            /** @description The ordered products, line by line. */
             items: components["schemas"]["OrderItem"][];
             /**
              * @description The sum of the totals of the items, in major units of the currency.
@@ -4871,7 +4867,7 @@ export interface components {
             total: number;
             /**
              * Format: int64
-             * @description One more with each change.
+             * @description Incremented with each change.
              */
             version: number;
             /**
@@ -4881,12 +4877,12 @@ export interface components {
             issuedAt: string;
             /**
              * Format: date-time
-             * @description When it last went out by mail.
+             * @description When it was last sent by mail.
              */
             sentAt: string | null;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -4894,9 +4890,9 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description order, customer and send stand here only where the caller may use them. */
+            /** @description order, customer and send are present only if the caller may use them. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description The order it belongs to. */
                 order?: components["schemas"]["Link"];
@@ -4907,7 +4903,7 @@ export interface components {
             };
         };
         /**
-         * @description As it was when the order was placed; this is where the invoice is sent.
+         * @description The customer at the time of the order; the invoice is sent to this address.
          * @example {
          *       "name": "Ada Winter",
          *       "email": "ada@shop.example"
@@ -4915,7 +4911,7 @@ export interface components {
          */
         InvoiceCustomer: {
             /**
-             * @description The name it goes by.
+             * @description The name.
              * @example Ada Winter
              */
             name: string;
@@ -4984,16 +4980,16 @@ export interface components {
         InvoiceHal: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description Without gaps, in the order in which invoices were issued.
+             * @description Assigned without gaps, in the order in which invoices were issued.
              * @example INV-000001
              */
             number: string;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string}
              */
             status: "issued" | "sent";
@@ -5021,7 +5017,7 @@ export interface components {
             total: number;
             /**
              * Format: int64
-             * @description One more with each change.
+             * @description Incremented with each change.
              */
             version: number;
             /**
@@ -5031,12 +5027,12 @@ export interface components {
             issuedAt: string;
             /**
              * Format: date-time
-             * @description When it last went out by mail.
+             * @description When it was last sent by mail.
              */
             sentAt: string | null;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -5044,9 +5040,9 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description order, customer and send stand here only where the caller may use them. */
+            /** @description order, customer and send are present only if the caller may use them. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description The order it belongs to. */
                 order?: components["schemas"]["Link"];
@@ -5055,9 +5051,9 @@ export interface components {
                 /** @description Sends it by mail. */
                 send?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
-                /** @description Each item. */
+                /** @description The items. */
                 item: components["schemas"]["OrderItem"][];
             };
         };
@@ -5142,9 +5138,9 @@ export interface components {
          */
         InvoiceHalList: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The invoices of this page. */
                 invoices: components["schemas"]["InvoiceHal"][];
@@ -5243,7 +5239,7 @@ export interface components {
          */
         JsonPatch: ({
             /**
-             * @description What to do.
+             * @description The operation.
              * @enum {string}
              */
             op: "add" | "replace" | "test";
@@ -5256,7 +5252,7 @@ export interface components {
             value: unknown;
         } | {
             /**
-             * @description What to do.
+             * @description The operation.
              * @enum {string}
              */
             op: "remove";
@@ -5267,7 +5263,7 @@ export interface components {
             path: string;
         } | {
             /**
-             * @description What to do.
+             * @description The operation.
              * @enum {string}
              */
             op: "move" | "copy";
@@ -5322,7 +5318,7 @@ export interface components {
             last: string | null;
             /**
              * Format: uri
-             * @description The address of the page before; null on the first.
+             * @description The address of the previous page; null on the first.
              */
             prev: string | null;
             /**
@@ -5348,13 +5344,13 @@ export interface components {
             currentPage: number;
             /**
              * Format: int32
-             * @description How many items a page has at most.
+             * @description The maximum number of items on a page.
              * @example 20
              */
             perPage: number;
             /**
              * Format: int64
-             * @description How many there are in all, exactly.
+             * @description The exact total number of items.
              * @example 1
              */
             total: number;
@@ -5366,23 +5362,23 @@ export interface components {
         } | {
             /**
              * Format: int32
-             * @description How many items a page has at most.
+             * @description The maximum number of items on a page.
              * @example 20
              */
             perPage: number;
             /**
-             * @description Where to go on; null at the end.
+             * @description The cursor of the next page; null at the end.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
              */
             nextCursor: string | null;
             /**
-             * @description Where to go back to; null at the start.
+             * @description The cursor of the previous page; null at the start.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
              */
             prevCursor: string | null;
             /**
              * Format: int64
-             * @description How many there are in all, exactly.
+             * @description The exact total number of items.
              * @example 1
              */
             total?: number;
@@ -5395,7 +5391,7 @@ export interface components {
         MarkedRead: {
             /**
              * Format: int64
-             * @description How many were changed.
+             * @description The number of changed resources.
              */
             updated: number;
         };
@@ -5406,7 +5402,7 @@ export interface components {
          */
         MethodNotAllowedCode: "METHOD_NOT_ALLOWED";
         /**
-         * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
+         * @description The number of values of a facet beyond the 100 shown; absent if there are none.
          * @example {
          *       "brand": 12
          *     }
@@ -5423,12 +5419,12 @@ export interface components {
         NewStockAdjustment: {
             /**
              * Format: int32
-             * @description The product it is about.
+             * @description The product.
              */
             productId?: number | null;
             /**
              * Format: int32
-             * @description The variant, where the product has variants.
+             * @description The variant, if the product has variants.
              */
             variantId?: number | null;
             /**
@@ -5438,12 +5434,12 @@ export interface components {
             sku?: string | null;
             /**
              * Format: int32
-             * @description Pieces that have come, or, below 0, gone.
+             * @description Pieces added or, if negative, removed.
              * @example 12
              */
             delta: number;
             /**
-             * @description Why, for those who read the list.
+             * @description The reason, for readers of the list.
              * @example delivery 4711
              */
             reason: string;
@@ -5475,11 +5471,11 @@ export interface components {
         Notification: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description The type of the event it is about.
+             * @description The type of the event.
              * @example order.paid
              */
             type: string;
@@ -5489,23 +5485,23 @@ export interface components {
              */
             message: string;
             /**
-             * @description The kind of resource it is about.
+             * @description The kind of the resource.
              * @example order
              */
             resource: string;
             /**
              * Format: int32
-             * @description The id of what it is about.
+             * @description The id of the resource.
              */
             resourceId: number;
             /**
-             * @description Whether it was read.
+             * @description Whether it has been read.
              * @example true
              */
             read: boolean;
             /**
              * Format: date-time
-             * @description When it was read; null while it was not.
+             * @description When it was read; null if unread.
              */
             readAt: string | null;
             /**
@@ -5539,16 +5535,16 @@ export interface components {
          *     }
          */
         NotificationHal: components["schemas"]["Notification"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description The order it belongs to. */
                 order?: components["schemas"]["Link"];
                 /** @description The invoice of its payment. */
                 invoice?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -5634,9 +5630,9 @@ export interface components {
          */
         NotificationListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The notifications of this page. */
                 notifications: components["schemas"]["NotificationHal"][];
@@ -5656,12 +5652,12 @@ export interface components {
          */
         Option: {
             /**
-             * @description As variants name it.
+             * @description The name, as variants use it.
              * @example Size
              */
             name: string;
             /**
-             * @description Those that variants may have.
+             * @description The values that variants may have.
              * @example [
              *       "S",
              *       "M",
@@ -5719,11 +5715,11 @@ export interface components {
         Order: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string}
              */
             status: "PENDING" | "PAID" | "CANCELLED";
@@ -5742,16 +5738,16 @@ export interface components {
              * @description The user who ordered.
              */
             customerId: number;
-            /** @description What was ordered, line by line. */
+            /** @description The ordered products, line by line. */
             items: components["schemas"]["OrderItem"][];
             /**
              * Format: int64
-             * @description One more with each change.
+             * @description Incremented with each change.
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -5761,17 +5757,17 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description When it was paid; null while it is not.
+             * @description When it was paid; null if it was not.
              * @example null
              */
             paidAt: string | null;
             /**
              * Format: date-time
-             * @description When it was cancelled; null while it is not.
+             * @description When it was cancelled; null if it was not.
              * @example null
              */
             cancelledAt: string | null;
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["OrderLinks"];
         };
         /**
@@ -5839,11 +5835,11 @@ export interface components {
         OrderHal: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string}
              */
             status: "PENDING" | "PAID" | "CANCELLED";
@@ -5864,12 +5860,12 @@ export interface components {
             customerId: number;
             /**
              * Format: int64
-             * @description One more with each change.
+             * @description Incremented with each change.
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -5879,39 +5875,39 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description When it was paid; null while it is not.
+             * @description When it was paid; null if it was not.
              * @example null
              */
             paidAt: string | null;
             /**
              * Format: date-time
-             * @description When it was cancelled; null while it is not.
+             * @description When it was cancelled; null if it was not.
              * @example null
              */
             cancelledAt: string | null;
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["OrderLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
-                /** @description Absent when the customer is no longer there. */
+                /** @description Absent if the customer’s account was deleted. */
                 customer?: {
                     /**
                      * Format: int32
-                     * @description Its id, given by the service.
+                     * @description The id, assigned by the service.
                      */
                     id: number;
                     /**
-                     * @description The name it goes by.
+                     * @description The name.
                      * @example Ada Winter
                      */
                     name: string;
-                    /** @description Where to go from here, by relation. */
+                    /** @description Links by relation. */
                     _links: {
-                        /** @description This resource itself. */
+                        /** @description This resource. */
                         self: components["schemas"]["Link"];
                     };
                 };
-                /** @description Each item; the link `items` leads to their list. */
+                /** @description The items; the link `items` leads to their list. */
                 item: components["schemas"]["OrderItemHal"][];
             };
         };
@@ -6002,9 +5998,9 @@ export interface components {
          */
         OrderHalList: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The orders of this page. */
                 orders: components["schemas"]["OrderHal"][];
@@ -6026,22 +6022,22 @@ export interface components {
         OrderItem: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
              * Format: int32
-             * @description The product may be gone by now: what it was is kept here.
+             * @description The product, which may have been deleted since; the item keeps its data.
              */
             productId: number;
             /**
              * Format: int32
-             * @description Null where the product has no variants.
+             * @description Null if the product has no variants.
              * @example null
              */
             variantId: number | null;
             /**
-             * @description The name it goes by.
+             * @description The name.
              * @example Walnut desk lamp
              */
             name: string;
@@ -6051,7 +6047,7 @@ export interface components {
              */
             sku: string | null;
             /**
-             * @description Those of the variant, as they were: `{"Size": "M"}`.
+             * @description The options of the variant when it was ordered: `{"Size": "M"}`.
              * @example null
              */
             options: {
@@ -6059,12 +6055,12 @@ export interface components {
             } | null;
             /**
              * Format: int32
-             * @description How many of it.
+             * @description The number of pieces.
              * @example 2
              */
             quantity: number;
             /**
-             * @description What one cost when it was ordered, in major units: the price as it was, which may have more decimals than amounts of the currency.
+             * @description The price of one piece when it was ordered, in major units; it may have more decimals than amounts of the currency.
              * @example 79.5
              */
             unitPrice: number;
@@ -6093,9 +6089,9 @@ export interface components {
          *     }
          */
         OrderItemHal: components["schemas"]["OrderItem"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
             };
         };
@@ -6142,11 +6138,11 @@ export interface components {
          */
         OrderItemHalList: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
-                /** @description What was ordered, line by line. */
+                /** @description The ordered products, line by line. */
                 items: components["schemas"]["OrderItemHal"][];
             };
         };
@@ -6186,7 +6182,7 @@ export interface components {
             links: components["schemas"]["ListLinks"];
         };
         /**
-         * @description cancel and pay stand here only while they are possible and permitted to the caller.
+         * @description cancel and pay are present only while they are possible and the caller may use them.
          * @example {
          *       "self": {
          *         "href": "https://shop.example/v1/orders/1"
@@ -6206,15 +6202,15 @@ export interface components {
          *     }
          */
         OrderLinks: {
-            /** @description This resource itself. */
+            /** @description This resource. */
             self: components["schemas"]["Link"];
-            /** @description What was ordered, line by line. */
+            /** @description The ordered products, line by line. */
             items: components["schemas"]["Link"];
             /** @description Who ordered. */
             customer?: components["schemas"]["Link"];
-            /** @description Cancels it; there while that is possible. */
+            /** @description Cancels it; present while that is possible. */
             cancel?: components["schemas"]["Link"];
-            /** @description Pays it; there while that is possible. */
+            /** @description Pays it; present while that is possible. */
             pay?: components["schemas"]["Link"];
         };
         /**
@@ -6338,7 +6334,7 @@ export interface components {
          *     }
          */
         OrderWithPayment: components["schemas"]["Order"] & {
-            /** @description How it was paid, or is to be paid. */
+            /** @description The payment. */
             payment: components["schemas"]["Payment"];
         };
         /**
@@ -6412,11 +6408,11 @@ export interface components {
         OrderWithPaymentHal: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string}
              */
             status: "PENDING" | "PAID" | "CANCELLED";
@@ -6437,12 +6433,12 @@ export interface components {
             customerId: number;
             /**
              * Format: int64
-             * @description One more with each change.
+             * @description Incremented with each change.
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -6452,42 +6448,42 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description When it was paid; null while it is not.
+             * @description When it was paid; null if it was not.
              * @example null
              */
             paidAt: string | null;
             /**
              * Format: date-time
-             * @description When it was cancelled; null while it is not.
+             * @description When it was cancelled; null if it was not.
              * @example null
              */
             cancelledAt: string | null;
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["OrderLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
-                /** @description Absent when the customer is no longer there. */
+                /** @description Absent if the customer’s account was deleted. */
                 customer?: {
                     /**
                      * Format: int32
-                     * @description Its id, given by the service.
+                     * @description The id, assigned by the service.
                      */
                     id: number;
                     /**
-                     * @description The name it goes by.
+                     * @description The name.
                      * @example Ada Winter
                      */
                     name: string;
-                    /** @description Where to go from here, by relation. */
+                    /** @description Links by relation. */
                     _links: {
-                        /** @description This resource itself. */
+                        /** @description This resource. */
                         self: components["schemas"]["Link"];
                     };
                 };
-                /** @description Each item; the link `items` leads to their list. */
+                /** @description The items; the link `items` leads to their list. */
                 item: components["schemas"]["OrderItemHal"][];
             };
-            /** @description How it was paid, or is to be paid. */
+            /** @description The payment. */
             payment: components["schemas"]["Payment"];
         };
         /**
@@ -6511,15 +6507,15 @@ export interface components {
          *     }
          */
         PageLinks: {
-            /** @description This resource itself. */
+            /** @description This resource. */
             self: components["schemas"]["Link"];
             /** @description The first page. */
             first: components["schemas"]["Link"];
             /** @description The last page. */
             last?: components["schemas"]["Link"];
-            /** @description The page before this one. */
+            /** @description The previous page. */
             prev?: components["schemas"]["Link"];
-            /** @description The page after this one. */
+            /** @description The next page. */
             next?: components["schemas"]["Link"];
         };
         /**
@@ -6531,12 +6527,12 @@ export interface components {
         PasswordChange: {
             /**
              * Format: password
-             * @description The password that holds now.
+             * @description The current password.
              */
             currentPassword: string;
             /**
              * Format: password
-             * @description The password that is to hold from now on.
+             * @description The new password.
              */
             newPassword: string;
         };
@@ -6548,7 +6544,7 @@ export interface components {
          */
         PasswordReset: {
             /**
-             * @description The token of the link in the mail.
+             * @description The token from the link in the mail.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd
              */
             token: string;
@@ -6565,7 +6561,7 @@ export interface components {
          */
         PatchArticle: {
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example How we choose our wood
              */
             title?: string;
@@ -6575,7 +6571,7 @@ export interface components {
              */
             body?: string;
             /**
-             * @description Words it can be found by.
+             * @description Keywords.
              * @example [
              *       "wood",
              *       "workshop"
@@ -6590,27 +6586,27 @@ export interface components {
          */
         PatchAttribute: {
             /**
-             * @description The member of products’ `attributes` that it is about; unique.
+             * @description The member of products’ `attributes` that it defines; unique.
              * @example watt
              */
             key?: string;
             /**
-             * @description What people call it.
+             * @description The name shown to people.
              * @example Power
              */
             label?: string | null;
             /**
-             * @description What values it takes.
+             * @description The type of its values.
              * @enum {string}
              */
             type?: "text" | "number" | "boolean" | "date" | "choice";
             /**
-             * @description What numbers are measured in.
+             * @description The unit of numbers.
              * @example W
              */
             unit?: string | null;
             /**
-             * @description The values that the type `choice` takes, in the order they are offered; empty for other types.
+             * @description The values of the type `choice`, in the order in which they are offered; empty for other types.
              * @example [
              *       "red",
              *       "green",
@@ -6618,13 +6614,13 @@ export interface components {
              *     ]
              */
             choices?: string[] | null;
-            /** @description Whether lists are filtered by it (`?attr.colour=red`). */
+            /** @description Whether lists can be filtered by it (`?attr.colour=red`). */
             filterable?: boolean | null;
-            /** @description Whether it is a facet of lists (`?facets=attr.colour`). */
+            /** @description Whether it can be a facet of lists (`?facets=attr.colour`). */
             facet?: boolean | null;
             /** @description Whether every product must have it. */
             required?: boolean | null;
-            /** @description Paths of categories whose products must have it, as those of all categories below. */
+            /** @description Paths of categories whose products must have it, including those of all categories below. */
             requiredIn?: string[] | null;
         };
         /**
@@ -6633,29 +6629,29 @@ export interface components {
          *     }
          */
         PatchCategory: {
-            /** @description Unique among the categories of one parent; without a `>` that stands by itself. */
+            /** @description Unique among the categories of one parent; must not have a `>` that stands by itself. */
             name?: string;
             /**
-             * @description Its name for addresses, unique. Made from the name when it is not given.
+             * @description The name for use in addresses, unique. Derived from the name if omitted.
              * @example tables
              */
             slug?: string | null;
             /**
              * Format: int32
-             * @description The category it is directly below; null for those that are below none.
+             * @description The category directly above it; null at the top level.
              * @example null
              */
             parentId?: number | null;
             /**
              * Format: int32
-             * @description Its place among those of one parent, lowest first. After the last when it is not given.
+             * @description The position among the categories of one parent, lowest first. Last if omitted.
              */
             position?: number | null;
-            /** @description A text for those who look at it. */
+            /** @description A descriptive text. */
             description?: string | null;
             /**
              * Format: int32
-             * @description The image it is shown with: the id of one that a product has. Null once that product has it no more.
+             * @description The image it is shown with: the id of an image of a product. Null once the product no longer has that image.
              * @example null
              */
             imageId?: number | null;
@@ -6679,7 +6675,7 @@ export interface components {
          */
         PatchNotification: {
             /**
-             * @description Whether it was read.
+             * @description Whether it has been read.
              * @example true
              */
             read?: boolean;
@@ -6691,7 +6687,7 @@ export interface components {
          */
         PatchPost: {
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example Open on Sunday
              */
             title?: string;
@@ -6707,7 +6703,7 @@ export interface components {
          *     }
          */
         PatchProduct: {
-            /** @description Trimmed; not blank. */
+            /** @description Trimmed; must not be blank. */
             name?: string;
             /** @description In major units of the currency; returned as sent. */
             price?: number;
@@ -6717,40 +6713,40 @@ export interface components {
              */
             currency?: string | null;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string|null}
              */
             status?: "active" | "archived" | null;
-            /** @description A text for those who look at it. */
+            /** @description A descriptive text. */
             description?: string | null;
-            /** @description Unique among products. */
+            /** @description Unique among products and variants. */
             sku?: string | null;
-            /** @description The path of its main category, made when it is new: names joined by ` > `. */
+            /** @description The path of the main category: names joined by ` > `. A new category is created. */
             category?: string | null;
-            /** @description Words it can be found by. */
+            /** @description Keywords. */
             tags?: string[] | null;
             /**
-             * @description Who makes it. Trimmed; not blank.
+             * @description The brand. Trimmed; must not be blank.
              * @example Nordlicht
              */
             brand?: string | null;
             /**
-             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.
              * @example 4006381333931
              */
             gtin?: string | null;
             /** @description The manufacturer’s part number. */
             mpn?: string | null;
-            /** @description What another system calls it. Unique among products. */
+            /** @description The id in another system. Unique among products. */
             externalId?: string | null;
-            /** @description What it has cost before, to be shown beside its price. */
+            /** @description The former price, to be shown next to the price. */
             compareAtPrice?: number | null;
-            /** @description How much it weighs; null where that is not known. */
+            /** @description The weight; null if it is not known. */
             weight?: components["schemas"]["Weight"] | null;
-            /** @description The paths of further categories, without its main one. */
+            /** @description The paths of further categories, without the main one. */
             categories?: string[] | null;
             /**
-             * @description Up to 100 values under keys of your own: text, a number, true or false, or several texts.
+             * @description Up to 100 values under keys of your choice: text, a number, a boolean, or several texts.
              * @example {
              *       "colour": "walnut",
              *       "watt": 12.5,
@@ -6764,24 +6760,24 @@ export interface components {
             attributes?: {
                 [key: string]: string | number | boolean | string[];
             } | null;
-            /** @description What its variants differ in: up to 5 names, each with its values. Lists and searches are filtered by them as by attributes: by `Size` as `attr.size`. */
+            /** @description The options in which variants differ: up to 5 names, each with its values. Lists and searches can be filtered by them as by attributes: `Size` as `attr.size`. */
             options?: components["schemas"]["Option"][] | null;
-            /** @description In their order: links, or images it has, by id or url. Those left out are removed. */
+            /** @description Links, or images of the product by id or url, in their order. Omitted images are removed. */
             images?: {
                 /**
                  * Format: int32
-                 * @description That of an image it has.
+                 * @description The id of an image of the product.
                  */
                 id?: number | null;
                 /**
-                 * @description Not fetched. Without user name and password. May be left out where id names an image.
+                 * @description Not fetched. Must not contain a user name or password. May be omitted if id names an image.
                  * @example https://images.example/lamp.jpg
                  */
                 url?: string | null;
-                /** @description What the image shows, for those who do not see it. */
+                /** @description A description of the image for people who cannot see it. */
                 alt?: string | null;
             }[] | null;
-            /** @description Null where nothing is counted. */
+            /** @description The stock; null if it is not counted. */
             stock?: components["schemas"]["ChangedStock"] | null;
         };
         /**
@@ -6790,11 +6786,11 @@ export interface components {
          *     }
          */
         PatchProductImage: {
-            /** @description What the image shows, for those who do not see it. */
+            /** @description A description of the image for people who cannot see it. */
             alt?: string | null;
             /**
              * Format: int32
-             * @description Its place among the images of the product, from 0.
+             * @description The position among the images of the product, from 0.
              * @example 0
              */
             position?: number;
@@ -6828,7 +6824,7 @@ export interface components {
          */
         PatchSynonym: {
             /**
-             * @description Words, or a few words together: a search for any of them finds all of them.
+             * @description Words or short phrases: a search for any of them finds all of them.
              * @example [
              *       "sofa",
              *       "couch",
@@ -6844,7 +6840,7 @@ export interface components {
          */
         PatchTodo: {
             /**
-             * @description Trimmed; not blank.
+             * @description Trimmed; must not be blank.
              * @example Order more lamps
              */
             title?: string;
@@ -6860,7 +6856,7 @@ export interface components {
          *     }
          */
         PatchUser: {
-            /** @description The name it goes by. */
+            /** @description The name. */
             name?: string;
             /**
              * Format: email
@@ -6868,15 +6864,15 @@ export interface components {
              */
             email?: string;
             /**
-             * @description What the user may do.
+             * @description The rights of the user.
              * @enum {string}
              */
             role?: "admin" | "editor" | "user";
-            /** @description Words it can be found by. */
+            /** @description Keywords. */
             tags?: string[] | null;
             /**
              * Format: password
-             * @description Needed by users who change their own e-mail address. It is not kept.
+             * @description Required from users who change their own e-mail address. Not stored.
              */
             currentPassword?: string | null;
         };
@@ -6900,17 +6896,17 @@ export interface components {
             /** @description Unique among products and variants. */
             sku?: string | null;
             /**
-             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.
              * @example 4006381333931
              */
             gtin?: string | null;
-            /** @description In the currency of the product; null where the product’s own holds. */
+            /** @description In the currency of the product; null to use the product’s price. */
             price?: number | null;
-            /** @description What it has cost before, to be shown beside its price. */
+            /** @description The former price, to be shown next to the price. */
             compareAtPrice?: number | null;
-            /** @description How much it weighs; null where that is not known. */
+            /** @description The weight; null if it is not known. */
             weight?: components["schemas"]["Weight"] | null;
-            /** @description How many pieces there are; null where nothing is counted. */
+            /** @description The stock; null if it is not counted. */
             stock?: components["schemas"]["ChangedStock"] | null;
             /**
              * Format: int32
@@ -6919,7 +6915,7 @@ export interface components {
             imageId?: number | null;
             /**
              * Format: int32
-             * @description Its place; behind the others when it is left out of a new one.
+             * @description The position; last if omitted for a new variant.
              * @example 1
              */
             position?: number | null;
@@ -6940,22 +6936,22 @@ export interface components {
          */
         Payment: {
             /**
-             * @description Who takes the payment.
+             * @description The payment provider.
              * @enum {string}
              */
             provider: "manual" | "stripe";
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string}
              */
             status: "pending" | "succeeded";
             /**
-             * @description The provider’s own name for the payment.
+             * @description The provider’s id of the payment.
              * @example pi_3PqXyz
              */
             reference: string | null;
             /**
-             * @description To confirm the payment with, in the customer’s browser; null when there is nothing to confirm.
+             * @description Confirms the payment in the customer’s browser; null if there is nothing to confirm.
              * @example pi_3PqXyz_secret_aBcD
              */
             clientSecret: string | null;
@@ -6997,11 +6993,11 @@ export interface components {
         Post: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example Open on Sunday
              */
             title: string;
@@ -7014,7 +7010,7 @@ export interface components {
             author: components["schemas"]["Author"];
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -7022,23 +7018,23 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
                 /**
                  * Format: uri
-                 * @description Its own address.
+                 * @description The address of this resource.
                  * @example https://shop.example/v1/posts/1
                  */
                 self: string;
                 /**
                  * Format: uri
-                 * @description Absent once the author has no account any more.
+                 * @description Absent if the author no longer has an account.
                  * @example https://shop.example/v1/users/1
                  */
                 author?: string;
                 /**
                  * Format: uri
-                 * @description The comments of this page, or where they are.
+                 * @description The comments of this page, or their address.
                  * @example https://shop.example/v1/posts/1/comments
                  */
                 comments: string;
@@ -7080,11 +7076,11 @@ export interface components {
         PostHal: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example Open on Sunday
              */
             title: string;
@@ -7097,7 +7093,7 @@ export interface components {
             author: components["schemas"]["Author"];
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -7105,20 +7101,20 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description Its comments. */
                 comments: components["schemas"]["Link"];
                 /** @description Who wrote it. */
                 author?: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -7219,9 +7215,9 @@ export interface components {
          */
         PostListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The posts of this page. */
                 posts: components["schemas"]["PostHal"][];
@@ -7251,21 +7247,21 @@ export interface components {
             min: number | null;
             /** @description The highest price; null without products. */
             max: number | null;
-            /** @description How prices are spread, in ascending order. */
+            /** @description The distribution of prices, in ascending order. */
             buckets: {
                 /** @description The lowest price in it. */
                 from: number;
-                /** @description The next bucket begins here. */
+                /** @description The start of the next bucket. */
                 to: number;
                 /**
                  * Format: int64
-                 * @description How many products cost as much.
+                 * @description The number of products with such a price.
                  */
                 count: number;
             }[];
         };
         /**
-         * @description What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.
+         * @description What went wrong, in the format of RFC 9457; sent if Accept names application/problem+json.
          * @example {
          *       "type": "about:blank",
          *       "title": "Not Found",
@@ -7280,21 +7276,21 @@ export interface components {
         Problem: {
             /**
              * Format: uri-reference
-             * @description Always `about:blank`; `error` distinguishes kinds.
+             * @description Always `about:blank`; `error` distinguishes errors.
              */
             type: string;
-            /** @description The phrase of the status. */
+            /** @description The reason phrase of the status. */
             title: string;
             /**
              * Format: int32
-             * @description As in the response.
+             * @description The status of the response.
              */
             status: number;
-            /** @description As in `message`. */
+            /** @description The same as `message`. */
             detail: string;
             /**
              * Format: uri-reference
-             * @description The request, by its id.
+             * @description A URN with the id of the request.
              */
             instance: string;
             /** @description A stable code. New ones may be added. */
@@ -7303,7 +7299,7 @@ export interface components {
             message: string;
             /** @description As in X-Request-ID. */
             requestId: string;
-            /** @description Each problem, where there are several. */
+            /** @description The individual problems. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
@@ -7385,10 +7381,10 @@ export interface components {
         Product: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
-            /** @description Trimmed; not blank. */
+            /** @description Trimmed; must not be blank. */
             name: string;
             /** @description In major units of the currency; returned as sent. */
             price: number;
@@ -7398,24 +7394,24 @@ export interface components {
              */
             currency: string | null;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string}
              */
             status: "active" | "archived";
-            /** @description A text for those who look at it. */
+            /** @description A descriptive text. */
             description: string | null;
-            /** @description Unique among products. */
+            /** @description Unique among products and variants. */
             sku: string | null;
             /**
-             * @description The path of its main category, made when it is new: names joined by ` > `.
+             * @description The path of the main category: names joined by ` > `. A new category is created.
              * @example Furniture > Tables
              */
             category: string | null;
-            /** @description Words it can be found by. */
+            /** @description Keywords. */
             tags: string[];
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -7423,38 +7419,38 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description What its reviews say. Read-only. */
+            /** @description The rating from its reviews. Read-only. */
             rating: {
-                /** @description To two decimals; null without reviews. */
+                /** @description The average, to two decimals; null without reviews. */
                 average: number | null;
                 /**
                  * Format: int64
-                 * @description How many reviews it has.
+                 * @description The number of reviews.
                  */
                 count: number;
             };
             /**
-             * @description Who makes it. Trimmed; not blank.
+             * @description The brand. Trimmed; must not be blank.
              * @example Nordlicht
              */
             brand: string | null;
             /**
-             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.
              * @example 4006381333931
              */
             gtin: string | null;
             /** @description The manufacturer’s part number. */
             mpn: string | null;
-            /** @description What another system calls it. Unique among products. */
+            /** @description The id in another system. Unique among products. */
             externalId: string | null;
-            /** @description What it has cost before, to be shown beside its price. */
+            /** @description The former price, to be shown next to the price. */
             compareAtPrice: number | null;
-            /** @description How much it weighs; null where that is not known. */
+            /** @description The weight; null if it is not known. */
             weight: components["schemas"]["Weight"] | null;
-            /** @description The paths of further categories, without its main one. */
+            /** @description The paths of further categories, without the main one. */
             categories: string[];
             /**
-             * @description Up to 100 values under keys of your own: text, a number, true or false, or several texts.
+             * @description Up to 100 values under keys of your choice: text, a number, a boolean, or several texts.
              * @example {
              *       "colour": "walnut",
              *       "watt": 12.5,
@@ -7468,29 +7464,29 @@ export interface components {
             attributes: {
                 [key: string]: string | number | boolean | string[];
             };
-            /** @description What its variants differ in: up to 5 names, each with its values. Lists and searches are filtered by them as by attributes: by `Size` as `attr.size`. */
+            /** @description The options in which variants differ: up to 5 names, each with its values. Lists and searches can be filtered by them as by attributes: `Size` as `attr.size`. */
             options: components["schemas"]["Option"][];
-            /** @description In their order. */
+            /** @description Sorted by position. */
             images: components["schemas"]["Image"][];
-            /** @description How many pieces there are; null where nothing is counted. */
+            /** @description The stock; null if it is not counted. */
             stock: components["schemas"]["Stock"] | null;
             /**
              * Format: int64
-             * @description How many variants it has. Read-only.
+             * @description The number of variants. Read-only.
              */
             variantCount: number;
             /** @description The lowest and the highest price of its variants, or its own. Read-only. */
             priceRange: {
-                /** @description The lowest price; the one it has as its price. */
+                /** @description The lowest price, which is the price of the product. */
                 min: number;
                 /** @description The highest price. */
                 max: number;
             };
-            /** @description Whether it can be bought now: active, and in stock or not tracked. Read-only. */
+            /** @description Whether it can be bought now: active, and in stock, not tracked or on backorder. Read-only. */
             available: boolean;
         };
         /**
-         * @description How many products have each value, by facet: the most frequent first, then the smaller value.
+         * @description The number of products with each value, by facet: the most frequent first, ties by value.
          * @example {
          *       "attr.colour": [
          *         {
@@ -7618,9 +7614,9 @@ export interface components {
          *     }
          */
         ProductHal: components["schemas"]["Product"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description Its reviews. */
                 reviews: components["schemas"]["Link"];
@@ -7628,12 +7624,12 @@ export interface components {
                 variants: components["schemas"]["Link"];
                 /** @description Its images. */
                 images: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -7652,20 +7648,20 @@ export interface components {
         ProductImage: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
              * Format: int32
-             * @description The product it is about.
+             * @description The product.
              */
             productId: number;
             /**
-             * @description A link as it was sent, or the address of an upload here.
+             * @description The link as it was sent, or the address of the uploaded file.
              * @example https://images.example/lamp.jpg
              */
             url: string;
-            /** @description What the image shows, for those who do not see it. */
+            /** @description A description of the image for people who cannot see it. */
             alt: string | null;
             /**
              * Format: int64
@@ -7678,7 +7674,7 @@ export interface components {
              */
             height: number | null;
             /**
-             * @description What to show until it is loaded; null for links.
+             * @description The colour to show until the image is loaded; null for links.
              * @example #8a6f52
              */
             colour: string | null;
@@ -7689,7 +7685,7 @@ export interface components {
             type: string | null;
             /**
              * Format: int32
-             * @description Its place among the images of the product, from 0.
+             * @description The position among the images of the product, from 0.
              * @example 0
              */
             position: number;
@@ -7728,20 +7724,20 @@ export interface components {
          *     }
          */
         ProductImageHal: components["schemas"]["ProductImage"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
-                /** @description The product it is about. */
+                /** @description The product. */
                 product: components["schemas"]["Link"];
                 /** @description The image itself. */
                 content: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -7837,9 +7833,9 @@ export interface components {
          */
         ProductImageListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The images of this page. */
                 images: components["schemas"]["ProductImageHal"][];
@@ -8119,16 +8115,16 @@ export interface components {
          */
         ProductListHal: {
             meta: components["schemas"]["ProductListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The products of this page. */
                 products: components["schemas"]["ProductHal"][];
             };
         };
         /**
-         * @description Which part of the list this is, and what it has.
+         * @description Which part of the list this is, and facts about the list.
          * @example {
          *       "currentPage": 1,
          *       "perPage": 20,
@@ -8170,13 +8166,13 @@ export interface components {
             currentPage: number;
             /**
              * Format: int32
-             * @description How many items a page has at most.
+             * @description The maximum number of items on a page.
              * @example 20
              */
             perPage: number;
             /**
              * Format: int64
-             * @description How many there are in all, exactly.
+             * @description The exact total number of items.
              * @example 1
              */
             total: number;
@@ -8190,23 +8186,23 @@ export interface components {
         } | {
             /**
              * Format: int32
-             * @description How many items a page has at most.
+             * @description The maximum number of items on a page.
              * @example 20
              */
             perPage: number;
             /**
-             * @description Where to go on; null at the end.
+             * @description The cursor of the next page; null at the end.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
              */
             nextCursor: string | null;
             /**
-             * @description Where to go back to; null at the start.
+             * @description The cursor of the previous page; null at the start.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
              */
             prevCursor: string | null;
             /**
              * Format: int64
-             * @description How many there are in all, exactly.
+             * @description The exact total number of items.
              * @example 1
              */
             total?: number;
@@ -8220,7 +8216,7 @@ export interface components {
          */
         Queued: {
             /**
-             * @description The state it is in.
+             * @description The status.
              * @constant
              */
             status: "queued";
@@ -8239,12 +8235,12 @@ export interface components {
          */
         Readiness: {
             /**
-             * @description The state it is in.
+             * @description The status.
              * @constant
              */
             status: "ready";
             /**
-             * @description The database that is used.
+             * @description The database in use.
              * @enum {string}
              */
             database: "sqlite" | "postgresql";
@@ -8295,7 +8291,7 @@ export interface components {
          */
         ReplaceTodo: {
             /**
-             * @description Trimmed; not blank.
+             * @description Trimmed; must not be blank.
              * @example Order more lamps
              */
             title: string;
@@ -8313,7 +8309,7 @@ export interface components {
          *     }
          */
         ReplaceUser: {
-            /** @description The name it goes by. */
+            /** @description The name. */
             name: string;
             /**
              * Format: email
@@ -8321,15 +8317,15 @@ export interface components {
              */
             email: string;
             /**
-             * @description What the user may do.
+             * @description The rights of the user.
              * @enum {string}
              */
             role: "admin" | "editor" | "user";
-            /** @description Words it can be found by. */
+            /** @description Keywords. */
             tags?: string[] | null;
             /**
              * Format: password
-             * @description Needed by users who change their own e-mail address. It is not kept.
+             * @description Required from users who change their own e-mail address. Not stored.
              */
             currentPassword?: string | null;
         };
@@ -8358,12 +8354,12 @@ export interface components {
         Review: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
              * Format: int32
-             * @description The product it is about.
+             * @description The product.
              */
             productId: number;
             /** @description Who wrote it. */
@@ -8381,7 +8377,7 @@ export interface components {
             body: string | null;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -8425,20 +8421,20 @@ export interface components {
          *     }
          */
         ReviewHal: components["schemas"]["Review"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
-                /** @description The product it is about. */
+                /** @description The product. */
                 product: components["schemas"]["Link"];
                 /** @description Who wrote it. */
                 author?: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -8536,9 +8532,9 @@ export interface components {
          */
         ReviewListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The reviews of this page. */
                 reviews: components["schemas"]["ReviewHal"][];
@@ -8551,7 +8547,7 @@ export interface components {
          */
         Scope: "products:read" | "products:write" | "reviews:read" | "reviews:write" | "users:read" | "users:write" | "orders:read" | "orders:write" | "invoices:read" | "invoices:write" | "content:read" | "content:write" | "search:read" | "data:read" | "events:read";
         /**
-         * @description Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.
+         * @description The number of hits of each type that the caller may read, regardless of `type`, and the requested facets of products.
          * @example {
          *       "product": 1,
          *       "article": 0,
@@ -8561,27 +8557,27 @@ export interface components {
         SearchFacets: {
             /**
              * Format: int64
-             * @description How many of the results are products.
+             * @description The number of products among the results.
              */
             product?: number;
             /**
              * Format: int64
-             * @description How many of the results are articles.
+             * @description The number of articles among the results.
              */
             article?: number;
             /**
              * Format: int64
-             * @description How many of the results are posts.
+             * @description The number of posts among the results.
              */
             post?: number;
             /**
              * Format: int64
-             * @description How many of the results are orders.
+             * @description The number of orders among the results.
              */
             order?: number;
             /**
              * Format: int64
-             * @description How many of the results are users.
+             * @description The number of users among the results.
              */
             user?: number;
         } & {
@@ -8619,17 +8615,17 @@ export interface components {
          */
         SearchHit: {
             /**
-             * @description Of which kind it is.
+             * @description The kind of resource.
              * @enum {string}
              */
             type: "product" | "article" | "post" | "order" | "user";
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example Walnut desk lamp
              */
             title: string;
@@ -8639,18 +8635,18 @@ export interface components {
              */
             snippet: string;
             /**
-             * @description How good the hit is: above 0.5 with all words, below with some; 0 for what comes after the two hundred best.
+             * @description The quality of the hit: above 0.5 with all words, below with some; 0 after the two hundred best.
              * @example 1
              */
             score: number;
             /**
-             * @description Words of the query that this hit does not have.
+             * @description Words of the query that this hit does not contain.
              * @example []
              */
             missing: string[];
             /**
              * Format: uri
-             * @description Its address.
+             * @description The address.
              * @example https://shop.example/v1/products/1
              */
             url: string;
@@ -8663,29 +8659,29 @@ export interface components {
             currency?: string | null;
             /** @description The first image of a product. */
             image?: components["schemas"]["Image"] | null;
-            /** @description Unique among products. */
+            /** @description Unique among products and variants. */
             sku?: string | null;
             /**
-             * @description The path of its main category, made when it is new: names joined by ` > `.
+             * @description The path of the main category: names joined by ` > `. A new category is created.
              * @example Furniture > Tables
              */
             category?: string | null;
             /**
-             * @description The state it is in.
+             * @description The status.
              * @enum {string}
              */
             status?: "active" | "archived";
-            /** @description What its reviews say. Read-only. */
+            /** @description The rating from its reviews. Read-only. */
             rating?: {
-                /** @description To two decimals; null without reviews. */
+                /** @description The average, to two decimals; null without reviews. */
                 average: number | null;
                 /**
                  * Format: int64
-                 * @description How many reviews it has.
+                 * @description The number of reviews.
                  */
                 count: number;
             };
-            /** @description Whether it can be bought now: active, and in stock or not tracked. Read-only. */
+            /** @description Whether it can be bought now: active, and in stock, not tracked or on backorder. Read-only. */
             available?: boolean;
         };
         /**
@@ -8752,7 +8748,7 @@ export interface components {
             links: components["schemas"]["ListLinks"];
         };
         /**
-         * @description Which part of the list this is, and what it has.
+         * @description Which part of the list this is, and facts about the list.
          * @example {
          *       "currentPage": 1,
          *       "perPage": 20,
@@ -8779,13 +8775,13 @@ export interface components {
             currentPage: number;
             /**
              * Format: int32
-             * @description How many items a page has at most.
+             * @description The maximum number of items on a page.
              * @example 20
              */
             perPage: number;
             /**
              * Format: int64
-             * @description How many there are in all, exactly.
+             * @description The exact total number of items.
              * @example 1
              */
             total: number;
@@ -8797,7 +8793,7 @@ export interface components {
             facets: components["schemas"]["SearchFacets"];
             moreValues?: components["schemas"]["MoreValues"];
             /**
-             * @description Where nothing has all the words: those that the best hit does not have.
+             * @description If no hit has all words: those that the best hit does not contain.
              * @example [
              *       "woman"
              *     ]
@@ -8806,30 +8802,30 @@ export interface components {
         } | {
             /**
              * Format: int32
-             * @description How many items a page has at most.
+             * @description The maximum number of items on a page.
              * @example 20
              */
             perPage: number;
             /**
-             * @description Where to go on; null at the end.
+             * @description The cursor of the next page; null at the end.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
              */
             nextCursor: string | null;
             /**
-             * @description Where to go back to; null at the start.
+             * @description The cursor of the previous page; null at the start.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
              */
             prevCursor: string | null;
             /**
              * Format: int64
-             * @description How many there are in all, exactly.
+             * @description The exact total number of items.
              * @example 1
              */
             total?: number;
             facets: components["schemas"]["SearchFacets"];
             moreValues?: components["schemas"]["MoreValues"];
             /**
-             * @description Where nothing has all the words: those that the best hit does not have.
+             * @description If no hit has all words: those that the best hit does not contain.
              * @example [
              *       "woman"
              *     ]
@@ -8837,7 +8833,7 @@ export interface components {
             relaxed?: string[];
         };
         /**
-         * @description As it was set when the invoice was issued.
+         * @description The seller as set when the invoice was issued.
          * @example {
          *       "name": "Catalog",
          *       "address": [
@@ -8847,11 +8843,11 @@ export interface components {
          */
         Seller: {
             /**
-             * @description The name it goes by.
+             * @description The name.
              * @example Catalog
              */
             name: string;
-            /** @description Line by line. */
+            /** @description The address, line by line. */
             address: string[];
         };
         /**
@@ -8860,23 +8856,23 @@ export interface components {
          *     }
          */
         SentStock: {
-            /** @description Whether pieces are counted at all; true when it is left out. */
+            /** @description Whether stock is counted; default true. */
             tracked?: boolean | null;
             /**
              * Format: int32
-             * @description Pieces there are; 0 when it is left out.
+             * @description Pieces in stock; default 0.
              */
             onHand?: number | null;
             /**
              * Format: int32
-             * @description Read-only: may be sent back.
+             * @description Read-only: ignored in requests.
              */
             reserved?: number | null;
-            /** @description Whether it is sold beyond what there is; false when left out. */
+            /** @description Whether it can be sold when out of stock; default false. */
             backorder?: boolean | null;
             /**
              * Format: int32
-             * @description Read-only: may be sent back.
+             * @description Read-only: ignored in requests.
              */
             owed?: number | null;
         };
@@ -8896,23 +8892,23 @@ export interface components {
          *     }
          */
         Stock: {
-            /** @description Whether pieces are counted at all. */
+            /** @description Whether stock is counted. */
             tracked: boolean;
             /**
              * Format: int32
-             * @description Pieces there are, with those reserved.
+             * @description Pieces in stock, including reserved ones.
              */
             onHand: number;
             /**
              * Format: int32
-             * @description Of these, pieces that orders have reserved. Read-only.
+             * @description Of these, pieces reserved for orders. Read-only.
              */
             reserved: number;
-            /** @description Whether it is sold beyond what there is. */
+            /** @description Whether it can be sold when out of stock. */
             backorder: boolean;
             /**
              * Format: int32
-             * @description Pieces that were sold beyond what there was, and paid; left out where there are none. Read-only.
+             * @description Pieces that were sold and paid for while out of stock; absent if none. Read-only.
              */
             owed?: number;
         };
@@ -8933,43 +8929,43 @@ export interface components {
         StockAdjustment: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
              * Format: int32
-             * @description The product may be gone by now.
+             * @description The product, which may have been deleted since.
              */
             productId: number;
             /**
              * Format: int32
-             * @description The variant, where the product has variants.
+             * @description The variant, if the product has variants.
              */
             variantId: number | null;
             /**
-             * @description As it was then.
+             * @description The sku at that time.
              * @example LAMP-0001
              */
             sku: string | null;
             /**
              * Format: int32
-             * @description Pieces that have come, or, below 0, gone.
+             * @description Pieces added or, if negative, removed.
              * @example 12
              */
             delta: number;
             /**
-             * @description Why, for those who read the list.
+             * @description The reason, for readers of the list.
              * @example delivery 4711
              */
             reason: string;
             /**
              * Format: int32
-             * @description Pieces there were afterwards.
+             * @description Pieces in stock afterwards.
              */
             onHand: number;
             /**
              * Format: int32
-             * @description Of these, pieces that orders had reserved.
+             * @description Of these, pieces reserved for orders.
              */
             reserved: number;
             /**
@@ -8979,7 +8975,7 @@ export interface components {
             actor: string;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
         };
@@ -9007,14 +9003,14 @@ export interface components {
          *     }
          */
         StockAdjustmentHal: components["schemas"]["StockAdjustment"] & {
-            /** @description Where the product, and the variant, were; they may be gone by now. */
+            /** @description The product and the variant, which may have been deleted since. */
             _links: {
-                /** @description The product it is about. */
+                /** @description The product. */
                 product: components["schemas"]["Link"];
-                /** @description The variant that was ordered. */
+                /** @description The variant. */
                 variant?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -9101,9 +9097,9 @@ export interface components {
          */
         StockAdjustmentListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The adjustments of this page. */
                 adjustments: components["schemas"]["StockAdjustmentHal"][];
@@ -9116,9 +9112,9 @@ export interface components {
          *     }
          */
         StripeEvent: {
-            /** @description Its id, given by the service. */
+            /** @description The id, assigned by the service. */
             id: string;
-            /** @description Of which kind it is. */
+            /** @description The kind of resource. */
             type: string;
         };
         /**
@@ -9128,7 +9124,7 @@ export interface components {
          */
         StripeEventReceived: {
             /**
-             * @description That the report was taken.
+             * @description Whether the event was received.
              * @constant
              */
             received: true;
@@ -9180,32 +9176,32 @@ export interface components {
          */
         Suggestions: {
             /**
-             * @description What may be meant: the query with its last word completed, the most frequent first.
+             * @description The query with its last word completed, most frequent first.
              * @example [
              *       "walnut lamp"
              *     ]
              */
             words: string[];
-            /** @description Categories whose names have these words. */
+            /** @description Categories whose names contain these words. */
             categories: {
                 /**
                  * Format: int32
-                 * @description Its id, given by the service.
+                 * @description The id, assigned by the service.
                  */
                 id: number;
                 /**
-                 * @description Its own name.
+                 * @description The name.
                  * @example Lamps
                  */
                 name: string;
                 /**
-                 * @description The names down to it.
+                 * @description The names from the top-level category down to it.
                  * @example Lighting > Lamps
                  */
                 path: string;
                 /**
                  * Format: uri
-                 * @description Its address.
+                 * @description The address.
                  * @example https://shop.example/v1/categories/1
                  */
                 url: string;
@@ -9228,11 +9224,11 @@ export interface components {
         Synonym: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description Words, or a few words together: a search for any of them finds all of them.
+             * @description Words or short phrases: a search for any of them finds all of them.
              * @example [
              *       "sofa",
              *       "couch",
@@ -9242,7 +9238,7 @@ export interface components {
             words: string[];
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -9278,16 +9274,16 @@ export interface components {
          *     }
          */
         SynonymHal: components["schemas"]["Synonym"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -9375,9 +9371,9 @@ export interface components {
          */
         SynonymListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The synonyms of this page. */
                 synonyms: components["schemas"]["SynonymHal"][];
@@ -9392,17 +9388,17 @@ export interface components {
          */
         TemplatedLink: {
             /**
-             * @description An address, or a template of one (RFC 6570).
+             * @description An address, or a URI template (RFC 6570).
              * @example https://shop.example/v1/products{?page,perPage}
              */
             href: string;
             /**
-             * @description That `href` is a template; absent when it is an address.
+             * @description Present if `href` is a template.
              * @constant
              */
             templated?: true;
             /**
-             * @description The media type of what is there; absent where it is to be had as HAL.
+             * @description The media type at the address; absent if it is available as HAL.
              * @enum {string}
              */
             type?: "application/json" | "text/html" | "text/plain";
@@ -9418,11 +9414,11 @@ export interface components {
         Todo: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
-             * @description Trimmed; not blank.
+             * @description Trimmed; must not be blank.
              * @example Order more lamps
              */
             title: string;
@@ -9433,7 +9429,7 @@ export interface components {
             done: boolean;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
         };
@@ -9469,7 +9465,7 @@ export interface components {
             data: components["schemas"]["Todo"][];
             /**
              * Format: int32
-             * @description How many there are in all, exactly.
+             * @description The exact total number of items.
              * @example 1
              */
             total: number;
@@ -9540,10 +9536,10 @@ export interface components {
         User: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
-            /** @description The name it goes by. */
+            /** @description The name. */
             name: string;
             /**
              * Format: email
@@ -9551,31 +9547,31 @@ export interface components {
              */
             email: string;
             /**
-             * @description What the user may do.
+             * @description The rights of the user.
              * @enum {string}
              */
             role: "admin" | "editor" | "user";
-            /** @description Words it can be found by. */
+            /** @description Keywords. */
             tags: string[];
             /**
              * Format: int64
-             * @description One more with each change.
+             * @description Incremented with each change.
              */
             version: number;
             /**
              * Format: email
-             * @description The address that the user has requested; it counts once it is confirmed.
+             * @description The new address that the user requested; it takes effect once confirmed.
              * @example ada@new.example
              */
             pendingEmail: string | null;
             /**
              * Format: date-time
-             * @description When the address was confirmed; null while it is not.
+             * @description When the address was confirmed; null if it was not.
              */
             verifiedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -9626,22 +9622,22 @@ export interface components {
          *     }
          */
         UserHal: components["schemas"]["User"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
                 /** @description The orders of this user. */
                 orders?: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
-                /** @description Sends a mail to set the password with. */
+                /** @description Sends a mail to set the password. */
                 passwordReset?: components["schemas"]["Link"];
                 /** @description Confirms the address. */
                 verify?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -9746,9 +9742,9 @@ export interface components {
          */
         UserListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
                 /** @description The users of this page. */
                 users: components["schemas"]["UserHal"][];
@@ -9764,13 +9760,13 @@ export interface components {
          */
         ValuesFacet: {
             /**
-             * @description The value; of categories the path, whose products are also those below it.
+             * @description The value; for categories the path, which includes products in categories below it.
              * @example red
              */
             value: string | number | boolean;
             /**
              * Format: int64
-             * @description How many products have it.
+             * @description The number of products with it.
              */
             count: number;
         }[];
@@ -9805,7 +9801,7 @@ export interface components {
         Variant: {
             /**
              * Format: int32
-             * @description Its id, given by the service.
+             * @description The id, assigned by the service.
              */
             id: number;
             /**
@@ -9816,7 +9812,7 @@ export interface components {
             /** @description Unique among products and variants. */
             sku: string | null;
             /**
-             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.
              * @example 4006381333931
              */
             gtin: string | null;
@@ -9829,13 +9825,13 @@ export interface components {
             options: {
                 [key: string]: string;
             };
-            /** @description In the currency of the product; null where the product’s own holds. */
+            /** @description In the currency of the product; null to use the product’s price. */
             price: number | null;
-            /** @description What it has cost before, to be shown beside its price. */
+            /** @description The former price, to be shown next to the price. */
             compareAtPrice: number | null;
-            /** @description How much it weighs; null where that is not known. */
+            /** @description The weight; null if it is not known. */
             weight: components["schemas"]["Weight"] | null;
-            /** @description How many pieces there are; null where nothing is counted. */
+            /** @description The stock; null if it is not counted. */
             stock: components["schemas"]["Stock"] | null;
             /**
              * Format: int32
@@ -9844,15 +9840,15 @@ export interface components {
             imageId: number | null;
             /**
              * Format: int32
-             * @description Its place among the variants of the product.
+             * @description The position among the variants of the product.
              * @example 1
              */
             position: number;
-            /** @description Whether it is in stock, or not tracked, or on backorder. Read-only. */
+            /** @description Whether it is in stock, not tracked or on backorder. Read-only. */
             available: boolean;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description When it was created, in UTC.
              */
             createdAt: string;
             /**
@@ -9911,20 +9907,20 @@ export interface components {
          *     }
          */
         VariantHal: components["schemas"]["Variant"] & {
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: {
-                /** @description This resource itself. */
+                /** @description This resource. */
                 self: components["schemas"]["Link"];
-                /** @description The product it is about. */
+                /** @description The product. */
                 product: components["schemas"]["Link"];
                 /** @description Its image. */
                 image?: components["schemas"]["Link"];
-                /** @description Changes it; there for those who may. */
+                /** @description Changes it; present if the caller may do so. */
                 edit?: components["schemas"]["Link"];
-                /** @description Deletes it; there for those who may. */
+                /** @description Deletes it; present if the caller may do so. */
                 delete?: components["schemas"]["Link"];
             };
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: Record<string, never>;
         };
         /**
@@ -10051,11 +10047,11 @@ export interface components {
          */
         VariantListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
+            /** @description Links by relation. */
             _links: components["schemas"]["PageLinks"];
-            /** @description What belongs to it, by relation (HAL). */
+            /** @description Embedded resources, by relation (HAL). */
             _embedded: {
-                /** @description The variants of this page, or where they are. */
+                /** @description The variants of this page, or their address. */
                 variants: components["schemas"]["VariantHal"][];
             };
         };
@@ -10066,7 +10062,7 @@ export interface components {
          */
         Verification: {
             /**
-             * @description The token of the link in the mail.
+             * @description The token from the link in the mail.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd
              */
             token?: string | null;
@@ -10079,7 +10075,7 @@ export interface components {
         Verified: {
             /**
              * Format: date-time
-             * @description When the address was confirmed; null while it is not.
+             * @description When the address was confirmed; null if it was not.
              */
             verifiedAt: string;
         };
@@ -10090,7 +10086,7 @@ export interface components {
          */
         VerifyRequest: {
             /**
-             * @description The token of the link in the mail.
+             * @description The token from the link in the mail.
              * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd
              */
             token: string;
@@ -10107,9 +10103,9 @@ export interface components {
          *     }
          */
         Weather: {
-            /** @description The city requested. */
+            /** @description The requested city. */
             city: string;
-            /** @description In the unit beside it. */
+            /** @description The temperature, in `unit`. */
             temperature: number;
             /**
              * @description The unit of the temperature.
@@ -10123,9 +10119,9 @@ export interface components {
              * @description When this was observed, in UTC.
              */
             observedAt: string;
-            /** @description The provider that observed it; `bundled` for what is usual in the season, where none can be reached. */
+            /** @description The provider of the observation; `bundled` for the usual weather of the season if none can be reached. */
             source: string;
-            /** @description Whether this is the last known observation because no newer one can be had. */
+            /** @description Whether this is an earlier observation because no newer one is available. */
             stale: boolean;
         };
         /**
@@ -10137,12 +10133,12 @@ export interface components {
          */
         Weight: {
             /**
-             * @description As heavy as the unit says.
+             * @description The weight in `unit`.
              * @example 1.2
              */
             value: number;
             /**
-             * @description What the value counts.
+             * @description The unit of the value.
              * @enum {string}
              */
             unit: "g" | "kg" | "oz" | "lb";
@@ -10155,27 +10151,27 @@ export interface components {
          */
         WriteAttribute: {
             /**
-             * @description The member of products’ `attributes` that it is about; unique.
+             * @description The member of products’ `attributes` that it defines; unique.
              * @example watt
              */
             key: string;
             /**
-             * @description What people call it.
+             * @description The name shown to people.
              * @example Power
              */
             label?: string | null;
             /**
-             * @description What values it takes.
+             * @description The type of its values.
              * @enum {string}
              */
             type: "text" | "number" | "boolean" | "date" | "choice";
             /**
-             * @description What numbers are measured in.
+             * @description The unit of numbers.
              * @example W
              */
             unit?: string | null;
             /**
-             * @description The values that the type `choice` takes, in the order they are offered; empty for other types.
+             * @description The values of the type `choice`, in the order in which they are offered; empty for other types.
              * @example [
              *       "red",
              *       "green",
@@ -10183,13 +10179,13 @@ export interface components {
              *     ]
              */
             choices?: string[] | null;
-            /** @description Whether lists are filtered by it (`?attr.colour=red`). */
+            /** @description Whether lists can be filtered by it (`?attr.colour=red`). */
             filterable?: boolean | null;
-            /** @description Whether it is a facet of lists (`?facets=attr.colour`). */
+            /** @description Whether it can be a facet of lists (`?facets=attr.colour`). */
             facet?: boolean | null;
             /** @description Whether every product must have it. */
             required?: boolean | null;
-            /** @description Paths of categories whose products must have it, as those of all categories below. */
+            /** @description Paths of categories whose products must have it, including those of all categories below. */
             requiredIn?: string[] | null;
         };
         /**
@@ -10212,7 +10208,7 @@ export interface components {
          */
         WritePost: {
             /**
-             * @description What it is about, in a line.
+             * @description The title, in one line.
              * @example Open on Sunday
              */
             title: string;
@@ -10233,7 +10229,7 @@ export interface components {
          */
         WriteSynonym: {
             /**
-             * @description Words, or a few words together: a search for any of them finds all of them.
+             * @description Words or short phrases: a search for any of them finds all of them.
              * @example [
              *       "sofa",
              *       "couch",
@@ -10244,7 +10240,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description It is done; there is no body. */
+        /** @description Success, without a body. */
         NoContent: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10261,7 +10257,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description Nothing has changed: what the client has is current. Costs no quota. */
+        /** @description The cached representation is current. Costs no quota. */
         NotModified: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10280,7 +10276,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description What this address takes, and what browsers may send to it. */
+        /** @description The methods and media types of this address, and what browsers may send to it. */
         Preflight: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10302,7 +10298,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description What GET returns, without its body. */
+        /** @description The headers of the response to GET, without the body. */
         HeadersOnly: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10339,7 +10335,7 @@ export interface components {
          *
          *     `MALFORMED_PATCH`: The body is not a valid JSON Patch document (RFC 6902).
          *
-         *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
+         *     `INVALID_CURSOR`: The cursor was not issued by this service for this list, filter and sort.
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *
@@ -10404,7 +10400,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request line and headers are longer than 16 KiB together. Sent before the service sees the request: without a body and without the headers of other responses. */
+        /** @description The request line and headers exceed 16 KiB in total. Sent before the service sees the request, so without a body or the headers of other responses. */
         RequestHeaderFieldsTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -10420,7 +10416,7 @@ export interface components {
          *
          *     `MALFORMED_PATCH`: The body is not a valid JSON Patch document (RFC 6902).
          *
-         *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
+         *     `INVALID_CURSOR`: The cursor was not issued by this service for this list, filter and sort.
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *
@@ -10488,7 +10484,7 @@ export interface components {
                 };
             };
         };
-        /** @description `PAYMENT_DECLINED`: The payment provider declines the payment; nothing was charged. Pay in another way. */
+        /** @description `PAYMENT_DECLINED`: The payment provider declined the payment; nothing was charged. Pay in another way. */
         PaymentRequired: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10573,7 +10569,7 @@ export interface components {
                 };
             };
         };
-        /** @description `METHOD_NOT_ALLOWED`: This address does not take this method; Allow lists those it takes. */
+        /** @description `METHOD_NOT_ALLOWED`: This address does not support this method; Allow lists those it supports. */
         MethodNotAllowed: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10800,7 +10796,7 @@ export interface components {
             };
         };
         /**
-         * @description `PATCH_RESULT_INVALID`: What the operations of a JSON Patch make of the resource breaks a rule, or changes a read-only member; details points into the result. Nothing was changed.
+         * @description `PATCH_RESULT_INVALID`: The result of the JSON Patch breaks a rule or changes a read-only member; details points into the result. Nothing was changed.
          *
          *     `INVALID_IMAGE`: The file is a broken image, or not what it claims to be.
          *
@@ -10808,13 +10804,13 @@ export interface components {
          *
          *     `MIXED_CURRENCIES`: The products have different currencies; order those of each currency separately.
          *
-         *     `ORDER_TOO_LARGE`: The total is larger than can be counted exactly; order fewer.
+         *     `ORDER_TOO_LARGE`: The total is too large to be calculated exactly; order fewer.
          *
          *     `ADJUSTMENT_REFUSED`: Some lines cannot be applied; details names each. Nothing was changed.
          *
          *     `PAYMENT_NOT_POSSIBLE`: The payment provider does not take this amount in this currency; nothing was charged.
          *
-         *     `PAYMENT_MISMATCH`: What was paid is not what the order costs; the order was not changed.
+         *     `PAYMENT_MISMATCH`: The payment does not match the total of the order; the order was not changed.
          *
          *     `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key was used before with a different request.
          */
@@ -10875,7 +10871,7 @@ export interface components {
         /**
          * @description `INTERNAL_ERROR`: The service failed; its log has the reason under requestId.
          *
-         *     `DATABASE_DAMAGED`: What is stored here is damaged and cannot be read; other data may be intact.
+         *     `DATABASE_DAMAGED`: The stored data is damaged and cannot be read; other data may be intact.
          */
         InternalServerError: {
             headers: {
@@ -10906,15 +10902,15 @@ export interface components {
         /**
          * @description `DATABASE_UNAVAILABLE`: The database cannot be reached, or has not responded in time; retry after the time in Retry-After.
          *
-         *     `DATABASE_READ_ONLY`: The database takes no writes: it is a standby, or set to read only; retry after Retry-After.
+         *     `DATABASE_READ_ONLY`: The database accepts no writes: it is a standby or read-only; retry after the time in Retry-After.
          *
          *     `DATABASE_MOVED`: The database file was removed or replaced while the service was running; writes are refused.
          *
-         *     `WEATHER_UNAVAILABLE`: The weather provider cannot be reached, and nothing is known of this city yet; retry later.
+         *     `WEATHER_UNAVAILABLE`: The weather provider cannot be reached, and no earlier observation of this city is available; retry later.
          *
          *     `PAYMENT_UNAVAILABLE`: The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.
          *
-         *     `MEDIA_UNAVAILABLE`: The store of the images cannot be reached; retry after the time in Retry-After.
+         *     `MEDIA_UNAVAILABLE`: The image storage cannot be reached; retry after the time in Retry-After.
          *
          *     `SERVICE_BUSY`: The service is overloaded with this kind of work; retry after the time in Retry-After.
          *
@@ -10947,7 +10943,7 @@ export interface components {
                 };
             };
         };
-        /** @description `STORAGE_FULL`: The database cannot store more; the write was not made. */
+        /** @description `STORAGE_FULL`: The database cannot store more; nothing was written. */
         InsufficientStorage: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10977,23 +10973,23 @@ export interface components {
     };
     parameters: {
         /**
-         * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+         * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
          * @example checkout-4711
          */
         XRequestId: string;
-        /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+        /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
         Prefer: string;
-        /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+        /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
         IfNoneMatch: string;
-        /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+        /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
         IfModifiedSince: string;
-        /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+        /** @description The ETag of the representation to change; if it is not current, the response is 412. */
         IfMatch: string;
-        /** @description When the resource has changed since, 412. If-Match takes precedence. */
+        /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
         IfUnmodifiedSince: string;
-        /** @description A range of bytes: the response is that part (206). Several ranges at once, and values that are not a range of bytes, are ignored. */
+        /** @description A range of bytes: the response is that part (206). Multiple ranges, and values that are not a range of bytes, are ignored. */
         Range: string;
-        /** @description The ETag of which the range is a part: when it is not current, the response is the whole. */
+        /** @description The ETag that the range belongs to; if it is not current, the response is the whole file. */
         IfRange: string;
         /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
         IdempotencyKey: string;
@@ -11010,46 +11006,46 @@ export interface components {
         QueryPerPage: number;
         /** @description Items per cursor page; default 20. Starts cursor paging. */
         QueryLimit: number;
-        /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+        /** @description The nextCursor or prevCursor of another page of the same list. */
         QueryCursor: string;
-        /** @description With cursor paging: also give the exact total. */
+        /** @description With cursor paging: also return the exact total. */
         QueryCount: "exact";
-        /** @description Only what can be bought now, or only the rest. */
+        /** @description Only items that can be bought now, or only the others. */
         QueryAvailable: "true" | "false";
-        /** @description Only orders of this status. */
+        /** @description Only orders with this status. */
         QueryStatus: "PENDING" | "PAID" | "CANCELLED";
-        /** @description What to sort by; ties are broken by id. Default: id. */
+        /** @description Sort key; ties are broken by id. Default: id. */
         QuerySort: "id" | "createdAt" | "total" | "created_at";
-        /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
+        /** @description Only products in the category with this path or in one below it. May be repeated to match any of them. */
         QueryCategory: string | string[];
-        /** @description Only products of this brand. May be repeated: those of any of them. */
+        /** @description Only products of this brand. May be repeated to match any of them. */
         QueryBrand: string | string[];
-        /** @description Only products that have exactly this tag among theirs. May be repeated: those with any of them. */
+        /** @description Only products with exactly this tag. May be repeated to match any of them. */
         QueryTag: string | string[];
-        /** @description Only products that are called exactly so. */
+        /** @description Only products with exactly this name. */
         QueryName: string;
-        /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
+        /** @description Only products that have this GTIN, or a variant with it; leading zeros are ignored. */
         QueryGtin: string;
-        /** @description Only the product that another system calls so. */
+        /** @description Only the product with this id in another system. */
         QueryExternalId: string;
         /** @description Only products that cost this much or more. */
         QueryMinPrice: number;
         /** @description Only products that cost this much or less. */
         QueryMaxPrice: number;
         /**
-         * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself. Options of products count as attributes: one called `Shoe size` is `attr.shoe_size`, with all of its values.
+         * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.
          * @example {}
          */
         QueryAttributes: {
             [key: string]: string | string[];
         };
-        /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
+        /** @description Facets to count, separated by commas, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has the number of products for each value; each facet is counted without its own filter. */
         QueryFacets: string;
     };
     requestBodies: never;
     headers: {
         /**
-         * @description The X-Request-ID of the request, or one made here where it has none that is fit; logs carry the same.
+         * @description The X-Request-ID of the request, or a generated one if it has no valid one; logs carry the same.
          * @example 3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3
          */
         "X-Request-ID": string;
@@ -11074,17 +11070,17 @@ export interface components {
          */
         "X-RateLimit-Window": number;
         /**
-         * @description What is left (r) and the seconds until the window ends (t), as the IETF draft has it.
+         * @description Requests left (r) and seconds until the window ends (t), as in the IETF draft.
          * @example "default";r=999;t=1800
          */
         RateLimit: string;
         /**
-         * @description Requests per window (q) and its length in seconds (w), as the IETF draft has it.
+         * @description Requests per window (q) and its length in seconds (w), as in the IETF draft.
          * @example "default";q=1000;w=3600
          */
         "RateLimit-Policy": string;
         /**
-         * @description Who may keep the response, and for how long.
+         * @description Who may cache the response, and for how long.
          * @example private, max-age=0, must-revalidate
          */
         "Cache-Control": string;
@@ -11094,27 +11090,27 @@ export interface components {
          */
         Vary: string;
         /**
-         * @description The Origin of the request, when it may call from a browser.
+         * @description The Origin of the request, if it may call from a browser.
          * @example https://shop.example
          */
         "Access-Control-Allow-Origin": string;
         /**
-         * @description That unknown parameters and members would have been refused; when `Prefer` requested it.
+         * @description Sent if `Prefer` was honoured: unknown parameters and members would have been refused.
          * @example handling=strict
          */
         "Preference-Applied": "handling=strict";
         /**
-         * @description Since when this version is deprecated (an HTTP date); absent while it is current.
+         * @description When this version was deprecated (an HTTP date); absent while it is current.
          * @example Thu, 15 Jan 2026 09:30:00 GMT
          */
         Deprecation: string;
         /**
-         * @description After when this version may be gone (RFC 8594); absent while it is current.
+         * @description When this version may be removed (RFC 8594); absent while it is current.
          * @example Thu, 15 Jan 2026 09:30:00 GMT
          */
         Sunset: string;
         /**
-         * @description The version that follows, with rel="successor-version" (RFC 8288).
+         * @description The next version, with rel="successor-version" (RFC 8288).
          * @example <https://shop.example/v2>; rel="successor-version"
          */
         Link: string;
@@ -11129,7 +11125,7 @@ export interface components {
          */
         "Server-Timing": string;
         /**
-         * @description With Access-Control-Allow-Origin.
+         * @description Sent with Access-Control-Allow-Origin.
          * @example true
          */
         "Access-Control-Allow-Credentials": "true";
@@ -11144,17 +11140,17 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description The end of the second in which what the body shows was last changed; sent once that second is over.
+         * @description The end of the second in which the shown data last changed; sent once that second is over.
          * @example Thu, 15 Jan 2026 09:30:00 GMT
          */
         "Last-Modified": string;
         /**
-         * @description The content coding, when Accept-Encoding allows one and the body is worth it.
+         * @description The content coding, if Accept-Encoding allows one and compression is worthwhile.
          * @example br
          */
         "Content-Encoding": "br" | "zstd" | "gzip" | "deflate";
         /**
-         * @description The address of the resource that was made.
+         * @description The address of the created resource.
          * @example https://shop.example/v1/products/1
          */
         Location: string;
@@ -11164,42 +11160,42 @@ export interface components {
          */
         "Idempotency-Replayed": "true";
         /**
-         * @description Seconds to wait before the request is sent again.
+         * @description Seconds to wait before sending the request again.
          * @example 30
          */
         "Retry-After": number;
         /**
-         * @description The challenge: Bearer (RFC 6750), with error="invalid_token" when a token was sent that does not count; ApiKey where only API keys are taken.
+         * @description The challenge: Bearer (RFC 6750), with error="invalid_token" if a token was sent that is not valid; ApiKey if only API keys are accepted.
          * @example Bearer realm="catalog", error="invalid_token", error_description="The token has expired"
          */
         "WWW-Authenticate": string;
         /**
-         * @description That parts can be requested with Range.
+         * @description Range can request parts of the file.
          * @example bytes
          */
         "Accept-Ranges": string;
         /**
-         * @description How many bytes there are.
+         * @description The size of the file in bytes.
          * @example bytes *\/48151
          */
         "Content-Range": string;
         /**
-         * @description The methods of this address.
+         * @description The methods that this address supports.
          * @example GET, POST, HEAD, OPTIONS
          */
         Allow: string;
         /**
-         * @description On PUT: the media types it takes.
+         * @description The media types that PUT accepts here.
          * @example application/json
          */
         Accept: string;
         /**
-         * @description On POST: the media types it takes.
+         * @description The media types that POST accepts here.
          * @example application/json
          */
         "Accept-Post": string;
         /**
-         * @description The media types that PATCH takes here (RFC 5789).
+         * @description The media types that PATCH accepts here (RFC 5789).
          * @example application/json, application/merge-patch+json, application/json-patch+json
          */
         "Accept-Patch": string;
@@ -11209,7 +11205,7 @@ export interface components {
          */
         "Access-Control-Allow-Methods": string;
         /**
-         * @description The request headers that it may send; more are named when the preflight asks for them.
+         * @description The request headers that such a page may send; some only if the preflight names them.
          * @example Authorization, Content-Type, X-Request-ID
          */
         "Access-Control-Allow-Headers": string;
@@ -11220,17 +11216,17 @@ export interface components {
         "Access-Control-Max-Age": number;
     };
     pathItems: {
-        /** HEAD of every path that has GET, and OPTIONS of every path */
+        /** HEAD for every path with GET, and OPTIONS for every path */
         EveryPath: {
             parameters: {
                 query?: never;
                 header?: {
                     /**
-                     * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                     * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                      * @example checkout-4711
                      */
                     "X-Request-ID"?: components["parameters"]["XRequestId"];
-                    /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                    /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                     Prefer?: components["parameters"]["Prefer"];
                 };
                 path?: never;
@@ -11241,13 +11237,13 @@ export interface components {
             post?: never;
             delete?: never;
             /**
-             * Methods of this address; CORS preflight
-             * @description Sent by browsers before a request from another origin. Needs no credentials, costs no quota.
+             * Read the methods of this address; CORS preflight
+             * @description Browsers send it before a request from another origin. It needs no credentials and costs no quota.
              */
             options: operations["readMethods"];
             /**
-             * Headers only
-             * @description What GET returns, with its parameters, credentials, statuses and headers, but without the body.
+             * Read the headers only
+             * @description The response to GET, with its parameters, credentials, statuses and headers, but without the body.
              */
             head: operations["readHeaders"];
             patch?: never;
@@ -11262,15 +11258,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -11313,17 +11309,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -11336,7 +11332,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Access and refresh token. */
+            /** @description An access token and a refresh token. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11374,17 +11370,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -11434,17 +11430,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -11475,17 +11471,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -11519,11 +11515,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11539,7 +11535,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description If there is such a user, a mail is on its way. */
+            /** @description A mail is sent if the user exists. */
             202: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11581,17 +11577,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -11603,7 +11599,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description If there is such a user, a mail is on its way. */
+            /** @description A mail is sent if the user exists. */
             202: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11640,17 +11636,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -11680,11 +11676,11 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Only users of this role. */
+                /** @description Only users with this role. */
                 role?: "admin" | "editor" | "user";
-                /** @description Only the user of this address, in whatever case. */
+                /** @description Only the user with this address, regardless of case. */
                 email?: string;
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "name" | "email" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -11694,22 +11690,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -11756,11 +11752,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11768,7 +11764,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -11830,15 +11826,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -11892,15 +11888,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -11912,7 +11908,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -11927,7 +11923,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user as it is now. */
+            /** @description The user was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11970,15 +11966,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -11992,7 +11988,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user is gone. */
+            /** @description The user was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -12013,15 +12009,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -12033,7 +12029,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -12061,7 +12057,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user as it is now. */
+            /** @description The user was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12105,15 +12101,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -12160,11 +12156,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12172,7 +12168,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -12184,7 +12180,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The account is gone. */
+            /** @description The account was deleted. */
             204: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12223,11 +12219,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12241,7 +12237,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody?: {
             content: {
                 /**
@@ -12253,7 +12249,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user as it is now. */
+            /** @description The address is confirmed. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12298,17 +12294,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -12320,7 +12316,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Since when the address is confirmed. */
+            /** @description When the address was confirmed. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12358,17 +12354,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -12381,7 +12377,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The address is restored, and the password set. */
+            /** @description The address was restored and the password was set. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
@@ -12399,7 +12395,7 @@ export interface operations {
     listKeys: {
         parameters: {
             query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "name" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -12409,22 +12405,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -12471,11 +12467,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12483,7 +12479,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -12500,7 +12496,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key, shown this once. */
+            /** @description The key was created; it is shown only in this response. */
             201: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12545,15 +12541,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -12607,15 +12603,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -12629,7 +12625,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key is not accepted any more. */
+            /** @description The key was revoked. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -12647,38 +12643,38 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
-                /** @description Only the product with this id. May be repeated: those of all the ids that exist. */
+                /** @description Only the product with this id. May be repeated to match any of the ids. */
                 id?: number | number[];
-                /** @description Only products of this status. */
+                /** @description Only products with this status. */
                 status?: "active" | "archived";
-                /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
+                /** @description Only products in the category with this path or in one below it. May be repeated to match any of them. */
                 category?: components["parameters"]["QueryCategory"];
-                /** @description Only products that are called exactly so. */
+                /** @description Only products with exactly this name. */
                 name?: components["parameters"]["QueryName"];
-                /** @description Only the product that has exactly this sku, or of which a variant has it. May be repeated: those of any of them. */
+                /** @description Only the product that has exactly this sku, or a variant with it. May be repeated to match any of them. */
                 sku?: string | string[];
-                /** @description Only products that have exactly this tag among theirs. May be repeated: those with any of them. */
+                /** @description Only products with exactly this tag. May be repeated to match any of them. */
                 tag?: components["parameters"]["QueryTag"];
-                /** @description Only products of this brand. May be repeated: those of any of them. */
+                /** @description Only products of this brand. May be repeated to match any of them. */
                 brand?: components["parameters"]["QueryBrand"];
-                /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
+                /** @description Only products that have this GTIN, or a variant with it; leading zeros are ignored. */
                 gtin?: components["parameters"]["QueryGtin"];
-                /** @description Only the product that another system calls so. */
+                /** @description Only the product with this id in another system. */
                 externalId?: components["parameters"]["QueryExternalId"];
-                /** @description Only what can be bought now, or only the rest. */
+                /** @description Only items that can be bought now, or only the others. */
                 available?: components["parameters"]["QueryAvailable"];
                 /** @description Only products that cost this much or more. */
                 minPrice?: components["parameters"]["QueryMinPrice"];
                 /** @description Only products that cost this much or less. */
                 maxPrice?: components["parameters"]["QueryMaxPrice"];
                 /**
-                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself. Options of products count as attributes: one called `Shoe size` is `attr.shoe_size`, with all of its values.
+                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.
                  * @example {}
                  */
                 attributes?: components["parameters"]["QueryAttributes"];
-                /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
+                /** @description Facets to count, separated by commas, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has the number of products for each value; each facet is counted without its own filter. */
                 facets?: components["parameters"]["QueryFacets"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "price" | "name" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -12688,22 +12684,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -12750,11 +12746,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12762,7 +12758,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -12871,17 +12867,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -12900,7 +12896,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many products were changed. */
+            /** @description The number of changed products. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12947,15 +12943,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -13009,15 +13005,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -13029,7 +13025,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -13088,7 +13084,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The product as it is now. */
+            /** @description The product was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13131,15 +13127,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -13153,7 +13149,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The product is gone. */
+            /** @description The product was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -13173,15 +13169,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -13193,7 +13189,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -13221,7 +13217,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The product as it is now. */
+            /** @description The product was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13265,11 +13261,11 @@ export interface operations {
             query?: {
                 /** @description Only the variant with exactly this sku. */
                 sku?: string;
-                /** @description Only variants with this GTIN; leading zeros do not count. */
+                /** @description Only variants with this GTIN; leading zeros are ignored. */
                 gtin?: string;
-                /** @description Only what can be bought now, or only the rest. */
+                /** @description Only items that can be bought now, or only the others. */
                 available?: components["parameters"]["QueryAvailable"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "position" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -13279,22 +13275,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -13348,11 +13344,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13366,7 +13362,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -13436,11 +13432,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -13452,7 +13448,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -13471,7 +13467,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many variants were changed. */
+            /** @description The number of changed variants. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13519,15 +13515,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -13586,15 +13582,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -13611,7 +13607,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -13635,7 +13631,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The variant as it is now. */
+            /** @description The variant was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13678,15 +13674,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -13705,7 +13701,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The variant is gone. */
+            /** @description The variant was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -13725,15 +13721,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -13750,7 +13746,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -13778,7 +13774,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The variant as it is now. */
+            /** @description The variant was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13820,11 +13816,11 @@ export interface operations {
     listAttributes: {
         parameters: {
             query?: {
-                /** @description Only the definition of this key. */
+                /** @description Only the definition with this key. */
                 key?: string;
                 /** @description Only definitions of this type. */
                 type?: "text" | "number" | "boolean" | "date" | "choice";
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "key" | "label" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -13834,22 +13830,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -13896,11 +13892,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13908,7 +13904,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -13930,7 +13926,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The attribute is defined. */
+            /** @description The attribute was defined. */
             201: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13975,15 +13971,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -14037,15 +14033,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -14057,7 +14053,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -14079,7 +14075,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The definition as it is now. */
+            /** @description The definition was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14122,15 +14118,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -14144,7 +14140,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The definition is gone. */
+            /** @description The definition was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -14164,15 +14160,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -14184,7 +14180,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -14219,7 +14215,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The definition as it is now. */
+            /** @description The definition was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14261,13 +14257,13 @@ export interface operations {
     listCategories: {
         parameters: {
             query?: {
-                /** @description Only the categories directly below this one; `null` or `root`: those that are below none. */
+                /** @description Only the categories directly below this one; `null` or `root` for the top level. */
                 parentId?: string;
                 /** @description Only the category with this slug. */
                 slug?: string;
                 /** @description Only the category with this path. */
                 path?: string;
-                /** @description What to sort by; ties are broken by id. Default: position with parentId, else id. */
+                /** @description Sort key; ties are broken by id. Default: position with parentId, otherwise id. */
                 sort?: "id" | "position" | "name" | "path" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -14277,22 +14273,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14339,11 +14335,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14351,7 +14347,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -14409,15 +14405,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -14471,15 +14467,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -14491,7 +14487,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -14504,7 +14500,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The category as it is now. */
+            /** @description The category was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14547,15 +14543,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -14569,7 +14565,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The category is gone. */
+            /** @description The category was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -14590,15 +14586,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -14610,7 +14606,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -14638,7 +14634,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The category as it is now. */
+            /** @description The category was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14680,11 +14676,11 @@ export interface operations {
     listStockAdjustments: {
         parameters: {
             query?: {
-                /** @description Only those of this product and its variants. */
+                /** @description Only adjustments of this product and its variants. */
                 productId?: number;
-                /** @description Only those of this variant. */
+                /** @description Only adjustments of this variant. */
                 variantId?: number;
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -14694,22 +14690,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14756,11 +14752,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14768,7 +14764,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -14786,7 +14782,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What there is of each now. */
+            /** @description The stock of each after the adjustment. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14834,22 +14830,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -14901,16 +14897,16 @@ export interface operations {
     createProductImage: {
         parameters: {
             query?: {
-                /** @description What the image shows, for those who do not see it. */
+                /** @description A description of the image for people who cannot see it. */
                 alt?: string;
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14924,7 +14920,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -14946,16 +14942,16 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The file; its content says what it is.
+                     * @description The file; its content determines the type.
                      */
                     file: string;
-                    /** @description What the image shows, for those who do not see it. */
+                    /** @description A description of the image for people who cannot see it. */
                     alt?: string;
                 };
             };
         };
         responses: {
-            /** @description The image was added, as the last. */
+            /** @description The image was added as the last one. */
             201: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -15001,15 +14997,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -15028,7 +15024,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The image as it is now. */
+            /** @description The image. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -15068,15 +15064,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -15095,7 +15091,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The product is without it. */
+            /** @description The image was removed. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -15115,15 +15111,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -15140,7 +15136,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -15175,7 +15171,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The image as it is now. */
+            /** @description The image was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -15217,9 +15213,9 @@ export interface operations {
     listUserOrders: {
         parameters: {
             query?: {
-                /** @description Only orders of this status. */
+                /** @description Only orders with this status. */
                 status?: components["parameters"]["QueryStatus"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: components["parameters"]["QuerySort"];
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -15229,22 +15225,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -15298,11 +15294,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -15316,7 +15312,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -15379,15 +15375,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -15444,9 +15440,9 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description Only orders of this status. */
+                /** @description Only orders with this status. */
                 status?: components["parameters"]["QueryStatus"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: components["parameters"]["QuerySort"];
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -15456,24 +15452,24 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
                 /** @description Only orders of this user. */
                 customerId?: number;
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -15520,15 +15516,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -15580,7 +15576,7 @@ export interface operations {
     listOrderItems: {
         parameters: {
             query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -15590,22 +15586,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -15659,15 +15655,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -15726,17 +15722,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -15750,7 +15746,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The order, cancelled. */
+            /** @description The order was cancelled. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -15793,17 +15789,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -15817,7 +15813,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The order, and its payment. */
+            /** @description The order and its payment. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -15861,17 +15857,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -15884,7 +15880,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event has been taken note of. */
+            /** @description The event was received. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -15921,11 +15917,11 @@ export interface operations {
     listInvoices: {
         parameters: {
             query?: {
-                /** @description Only invoices of this user; others than staff see their own in any case. */
+                /** @description Only invoices of this user; users other than staff see only their own. */
                 customerId?: number;
                 /** @description Only the invoice of this order. */
                 orderId?: number;
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "number" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -15935,22 +15931,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -15997,15 +15993,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -16036,7 +16032,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
                     /**
-                     * @description With application/pdf: the name to save it under.
+                     * @description With application/pdf: a file name.
                      * @example example
                      */
                     "Content-Disposition"?: string;
@@ -16064,11 +16060,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -16084,7 +16080,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The mail is queued. */
+            /** @description The mail was queued. */
             202: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -16130,7 +16126,7 @@ export interface operations {
     listReviews: {
         parameters: {
             query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "rating" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -16140,22 +16136,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -16209,11 +16205,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -16227,7 +16223,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -16290,7 +16286,7 @@ export interface operations {
                 author?: number;
                 /** @description Only reviews with this rating. */
                 rating?: number;
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "rating" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -16300,22 +16296,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -16362,15 +16358,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -16424,15 +16420,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -16444,7 +16440,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -16457,7 +16453,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The review as it is now. */
+            /** @description The review was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -16499,15 +16495,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -16521,7 +16517,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The review is gone. */
+            /** @description The review was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -16541,15 +16537,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -16561,7 +16557,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -16589,7 +16585,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The review as it is now. */
+            /** @description The review was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -16635,7 +16631,7 @@ export interface operations {
                 author?: number;
                 /** @description Only articles with this tag. */
                 tag?: string;
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "title" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -16645,22 +16641,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -16707,11 +16703,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -16719,7 +16715,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -16781,15 +16777,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -16843,15 +16839,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -16863,7 +16859,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -16880,7 +16876,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The article as it is now. */
+            /** @description The article was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -16922,15 +16918,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -16944,7 +16940,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The article is gone. */
+            /** @description The article was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -16964,15 +16960,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -16984,7 +16980,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -17012,7 +17008,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The article as it is now. */
+            /** @description The article was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -17056,7 +17052,7 @@ export interface operations {
             query?: {
                 /** @description Only posts by the user with this id. */
                 author?: number;
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "title" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -17066,22 +17062,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -17128,11 +17124,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -17140,7 +17136,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -17198,15 +17194,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -17260,15 +17256,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -17280,7 +17276,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -17293,7 +17289,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The post as it is now. */
+            /** @description The post was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -17335,15 +17331,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -17357,7 +17353,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The post is gone. */
+            /** @description The post was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -17377,15 +17373,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -17397,7 +17393,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -17425,7 +17421,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The post as it is now. */
+            /** @description The post was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -17467,7 +17463,7 @@ export interface operations {
     listComments: {
         parameters: {
             query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -17477,22 +17473,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -17546,11 +17542,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -17564,7 +17560,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -17624,7 +17620,7 @@ export interface operations {
                 postId?: number;
                 /** @description Only comments by the user with this id. */
                 author?: number;
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -17634,22 +17630,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -17696,15 +17692,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -17758,15 +17754,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -17778,7 +17774,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -17790,7 +17786,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The comment as it is now. */
+            /** @description The comment was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -17832,15 +17828,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -17854,7 +17850,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The comment is gone. */
+            /** @description The comment was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -17874,15 +17870,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -17894,7 +17890,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -17922,7 +17918,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The comment as it is now. */
+            /** @description The comment was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -17965,22 +17961,22 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description What has been typed so far.
+                 * @description The text typed so far.
                  * @example walnut la
                  */
                 q: string;
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -17988,7 +17984,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What may be meant. */
+            /** @description The suggestions. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -18026,42 +18022,42 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The words to find; the last may be the beginning of one. Case and diacritics do not matter.
+                 * @description The words to find; the last may be incomplete. Case and diacritics are ignored.
                  * @example walnut lamp
                  */
                 q: string;
-                /** @description Only hits of this type; order is for staff, user for administrators. */
+                /** @description Only hits of this type; order requires staff, user an administrator. */
                 type?: "product" | "article" | "post" | "order" | "user";
-                /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
+                /** @description Only products in the category with this path or in one below it. May be repeated to match any of them. */
                 category?: components["parameters"]["QueryCategory"];
-                /** @description Only products of this brand. May be repeated: those of any of them. */
+                /** @description Only products of this brand. May be repeated to match any of them. */
                 brand?: components["parameters"]["QueryBrand"];
-                /** @description Only products that have exactly this tag among theirs. May be repeated: those with any of them. */
+                /** @description Only products with exactly this tag. May be repeated to match any of them. */
                 tag?: components["parameters"]["QueryTag"];
-                /** @description Only products that are called exactly so. */
+                /** @description Only products with exactly this name. */
                 name?: components["parameters"]["QueryName"];
-                /** @description Only the product that has exactly this sku, or of which a variant has it. */
+                /** @description Only the product that has exactly this sku, or a variant with it. */
                 sku?: string;
-                /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
+                /** @description Only products that have this GTIN, or a variant with it; leading zeros are ignored. */
                 gtin?: components["parameters"]["QueryGtin"];
-                /** @description Only the product that another system calls so. */
+                /** @description Only the product with this id in another system. */
                 externalId?: components["parameters"]["QueryExternalId"];
                 /** @description Only products that cost this much or more. */
                 minPrice?: components["parameters"]["QueryMinPrice"];
                 /** @description Only products that cost this much or less. */
                 maxPrice?: components["parameters"]["QueryMaxPrice"];
-                /** @description Only what can be bought now, or only the rest. */
+                /** @description Only items that can be bought now, or only the others. */
                 available?: components["parameters"]["QueryAvailable"];
                 /**
-                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself. Options of products count as attributes: one called `Shoe size` is `attr.shoe_size`, with all of its values.
+                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.
                  * @example {}
                  */
                 attributes?: components["parameters"]["QueryAttributes"];
-                /** @description Only products of this status; without it the active ones. `archived` is for staff. */
+                /** @description Only products with this status; default active. `archived` requires staff. */
                 status?: "active" | "archived";
-                /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
+                /** @description Facets to count, separated by commas, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has the number of products for each value; each facet is counted without its own filter. */
                 facets?: components["parameters"]["QueryFacets"];
-                /** @description What products are sorted by; ties are broken by id. Default: the best hits first. */
+                /** @description Sort key of products; ties are broken by id. Default: the best hits first. */
                 sort?: "id" | "price" | "name" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -18071,22 +18067,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -18131,7 +18127,7 @@ export interface operations {
     listSynonyms: {
         parameters: {
             query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -18141,22 +18137,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -18203,11 +18199,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -18215,7 +18211,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -18231,7 +18227,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The words are synonyms. */
+            /** @description The synonyms were created. */
             201: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -18276,15 +18272,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -18338,15 +18334,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -18358,7 +18354,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -18374,7 +18370,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The synonyms as they are now. */
+            /** @description The synonyms were updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -18416,15 +18412,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -18438,7 +18434,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The words are no synonyms any more. */
+            /** @description The synonyms were deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -18458,15 +18454,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -18478,7 +18474,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -18518,7 +18514,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The synonyms as they are now. */
+            /** @description The synonyms were updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -18560,20 +18556,20 @@ export interface operations {
     listTodos: {
         parameters: {
             query?: {
-                /** @description Only those that are done, or only those that are not. */
+                /** @description Only todos that are done, or only those that are not. */
                 done?: "true" | "false";
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -18581,7 +18577,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them, or those that were requested. */
+            /** @description All todos, or those that match the filter. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -18620,11 +18616,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -18632,7 +18628,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -18644,7 +18640,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The todo was made; it is not done. */
+            /** @description The todo was created; it is not done. */
             201: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -18689,15 +18685,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -18751,15 +18747,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -18771,7 +18767,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -18784,7 +18780,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The todo as it is now. */
+            /** @description The todo was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -18826,15 +18822,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -18848,7 +18844,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The todo is gone. */
+            /** @description The todo was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["PlainBadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -18868,15 +18864,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -18888,7 +18884,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -18916,7 +18912,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The todo as it is now. */
+            /** @description The todo was updated. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -18959,22 +18955,22 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The name of a city, in any case.
+                 * @description The name of a city, regardless of case.
                  * @example Berlin
                  */
                 city: string;
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -19024,17 +19020,17 @@ export interface operations {
                 type?: string;
                 /** @description Only events of this kind of resource. */
                 resource?: string;
-                /** @description Only events of the resource with this id; together with resource. */
+                /** @description Only events of the resource with this id; requires `resource`. */
                 resourceId?: number;
-                /** @description Only what this actor did. */
+                /** @description Only events of this actor. */
                 actor?: string;
-                /** @description Only events of this moment or later. */
+                /** @description Only events at or after this time. */
                 since?: string;
-                /** @description Only events of this moment or earlier. */
+                /** @description Only events at or before this time. */
                 until?: string;
-                /** @description Only events with a higher id: what came after the last one that a follower has read; 0 for all. */
+                /** @description Only events with a higher id, to continue after the last event read; 0 for all. */
                 afterId?: number;
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -19044,22 +19040,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -19106,15 +19102,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -19166,9 +19162,9 @@ export interface operations {
     listNotifications: {
         parameters: {
             query?: {
-                /** @description Only those that have not been read, or only those that have. */
+                /** @description Only unread notifications, or only read ones. */
                 unread?: "true" | "false";
-                /** @description What to sort by; ties are broken by id. Default: id. */
+                /** @description Sort key; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
@@ -19178,22 +19174,22 @@ export interface operations {
                 perPage?: components["parameters"]["QueryPerPage"];
                 /** @description Items per cursor page; default 20. Starts cursor paging. */
                 limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                /** @description The nextCursor or prevCursor of another page of the same list. */
                 cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
+                /** @description With cursor paging: also return the exact total. */
                 count?: components["parameters"]["QueryCount"];
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -19240,11 +19236,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -19254,7 +19250,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many had not been read. */
+            /** @description The number of notifications that were unread. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -19301,15 +19297,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -19363,15 +19359,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -19385,7 +19381,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The notification is gone. */
+            /** @description The notification was deleted. */
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -19405,15 +19401,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                /** @description If the resource has changed since, the response is 412. If-Match takes precedence. */
                 "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
@@ -19425,7 +19421,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The body. */
+        /** @description The request body. */
         requestBody: {
             content: {
                 /**
@@ -19495,35 +19491,35 @@ export interface operations {
     getMedia: {
         parameters: {
             query?: {
-                /** @description The width in pixels. Nothing is enlarged, but by `fill`; no side has more than 2560. */
+                /** @description The width in pixels. Only `fill` enlarges an image; no side has more than 2560. */
                 w?: 64 | 100 | 128 | 150 | 200 | 256 | 300 | 320 | 400 | 480 | 500 | 512 | 600 | 640 | 800 | 960 | 1000 | 1024 | 1200 | 1280 | 1600 | 1920 | 2000 | 2560;
-                /** @description The height in pixels. Nothing is enlarged, but by `fill`; no side has more than 2560. */
+                /** @description The height in pixels. Only `fill` enlarges an image; no side has more than 2560. */
                 h?: 64 | 100 | 128 | 150 | 200 | 256 | 300 | 320 | 400 | 480 | 500 | 512 | 600 | 640 | 800 | 960 | 1000 | 1024 | 1200 | 1280 | 1600 | 1920 | 2000 | 2560;
-                /** @description Where both `w` and `h` are given: `contain` keeps all of the picture within them, `cover` cuts its middle out to fill them, `fill` distorts it. Otherwise `contain`. */
+                /** @description If both `w` and `h` are given: `contain` fits the whole picture within them, `cover` crops it to fill them, keeping the middle, and `fill` distorts it. Default: `contain`. */
                 fit?: "contain" | "cover" | "fill";
-                /** @description Another format; otherwise that of the image, WebP for a GIF. Of an animation, its first picture. */
+                /** @description The format; default that of the image, WebP for a GIF. Only the first frame of an animation is converted. */
                 format?: "jpeg" | "png" | "webp";
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-                /** @description A range of bytes: the response is that part (206). Several ranges at once, and values that are not a range of bytes, are ignored. */
+                /** @description A range of bytes: the response is that part (206). Multiple ranges, and values that are not a range of bytes, are ignored. */
                 Range?: components["parameters"]["Range"];
-                /** @description The ETag of which the range is a part: when it is not current, the response is the whole. */
+                /** @description The ETag that the range belongs to; if it is not current, the response is the whole file. */
                 "If-Range"?: components["parameters"]["IfRange"];
             };
             path: {
                 /**
-                 * @description The SHA-256 of the image, in hexadecimal, as `url` of an image of a product has it.
+                 * @description The SHA-256 of the image in hexadecimal, as in `url` of an image of a product.
                  * @example 0000000000000000000000000000000000000000000000000000000000000000
                  */
                 hash: string;
@@ -19549,22 +19545,22 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
                     /**
-                     * @description That parts can be requested with Range.
+                     * @description Range can request parts of the file.
                      * @example example
                      */
                     "Accept-Ranges"?: string;
                     /**
-                     * @description A name for the file.
+                     * @description A file name.
                      * @example example
                      */
                     "Content-Disposition"?: string;
                     /**
-                     * @description That nothing in it is run.
+                     * @description Prevents any content from running.
                      * @example example
                      */
                     "Content-Security-Policy"?: string;
                     /**
-                     * @description That pages of other sites may show it.
+                     * @description Allows pages of other sites to show the image.
                      * @example example
                      */
                     "Cross-Origin-Resource-Policy"?: string;
@@ -19592,27 +19588,27 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
                     /**
-                     * @description That parts can be requested with Range.
+                     * @description Range can request parts of the file.
                      * @example example
                      */
                     "Accept-Ranges"?: string;
                     /**
-                     * @description A name for the file.
+                     * @description A file name.
                      * @example example
                      */
                     "Content-Disposition"?: string;
                     /**
-                     * @description That nothing in it is run.
+                     * @description Prevents any content from running.
                      * @example example
                      */
                     "Content-Security-Policy"?: string;
                     /**
-                     * @description That pages of other sites may show it.
+                     * @description Allows pages of other sites to show the image.
                      * @example example
                      */
                     "Cross-Origin-Resource-Policy"?: string;
                     /**
-                     * @description Which bytes these are, and of how many.
+                     * @description The range of bytes, and the size of the file.
                      * @example example
                      */
                     "Content-Range"?: string;
@@ -19641,15 +19637,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -19657,7 +19653,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The service and its addresses; for a browser, a page for people. */
+            /** @description The service and its addresses; for browsers, an HTML page. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -19692,15 +19688,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -19708,7 +19704,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is. */
+            /** @description The process is alive. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -19743,15 +19739,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -19759,7 +19755,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They can. */
+            /** @description Requests can be served. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -19795,11 +19791,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -19807,7 +19803,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Prometheus text format. */
+            /** @description The metrics in the Prometheus text format. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -19840,15 +19836,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -19856,7 +19852,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OpenAPI 3.1. */
+            /** @description The OpenAPI 3.1 document. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -19891,15 +19887,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -19907,7 +19903,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description An HTML page. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -19924,7 +19920,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
                     /**
-                     * @description What the page may load and run: its own files.
+                     * @description Restricts the page to files of its own.
                      * @example example
                      */
                     "Content-Security-Policy"?: string;
@@ -19948,11 +19944,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -19960,7 +19956,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description An HTML page. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -19975,12 +19971,12 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     /**
-                     * @description What the page may load and run: its own files.
+                     * @description Restricts the page to files of its own.
                      * @example example
                      */
                     "Content-Security-Policy"?: string;
                     /**
-                     * @description That no other site gets the token.
+                     * @description Hides the token from other sites.
                      * @example example
                      */
                     "Referrer-Policy"?: string;
@@ -20002,11 +19998,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -20014,7 +20010,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description An HTML page. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -20029,12 +20025,12 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     /**
-                     * @description What the page may load and run: its own files.
+                     * @description Restricts the page to files of its own.
                      * @example example
                      */
                     "Content-Security-Policy"?: string;
                     /**
-                     * @description That no other site gets the token.
+                     * @description Hides the token from other sites.
                      * @example example
                      */
                     "Referrer-Policy"?: string;
@@ -20056,11 +20052,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -20068,7 +20064,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description An HTML page. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -20083,12 +20079,12 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     /**
-                     * @description What the page may load and run: its own files.
+                     * @description Restricts the page to files of its own.
                      * @example example
                      */
                     "Content-Security-Policy"?: string;
                     /**
-                     * @description That no other site gets the token.
+                     * @description Hides the token from other sites.
                      * @example example
                      */
                     "Referrer-Policy"?: string;
@@ -20110,15 +20106,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -20162,15 +20158,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                /** @description Entity tags that the client has cached: if one is current, the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                /** @description If nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -20214,11 +20210,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -20237,11 +20233,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;

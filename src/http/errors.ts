@@ -12,7 +12,7 @@ const messages = {
     VALIDATION_FAILED: 'The request is not valid; details names each problem.',
     MALFORMED_JSON: 'The body is not well-formed JSON.',
     MALFORMED_PATCH: 'The body is not a valid JSON Patch document (RFC 6902).',
-    INVALID_CURSOR: 'The cursor is not one this service issued for this list with this filter and sort.',
+    INVALID_CURSOR: 'The cursor was not issued by this service for this list, filter and sort.',
     INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
     INVALID_SIGNATURE:
       'The signature is missing, too old, or does not match this body and the shared secret.',
@@ -26,7 +26,7 @@ const messages = {
     INVALID_CREDENTIALS: 'E-mail or password is wrong.',
   },
   402: {
-    PAYMENT_DECLINED: 'The payment provider declines the payment; nothing was charged. Pay in another way.',
+    PAYMENT_DECLINED: 'The payment provider declined the payment; nothing was charged. Pay in another way.',
   },
   403: {
     FORBIDDEN: 'These credentials do not permit this operation.',
@@ -36,7 +36,7 @@ const messages = {
     NOT_FOUND: 'There is nothing at this address.',
   },
   405: {
-    METHOD_NOT_ALLOWED: 'This address does not take this method; Allow lists those it takes.',
+    METHOD_NOT_ALLOWED: 'This address does not support this method; Allow lists those it supports.',
   },
   406: {
     NOT_ACCEPTABLE: 'None of the media types in Accept can be served here.',
@@ -71,16 +71,16 @@ const messages = {
   },
   422: {
     PATCH_RESULT_INVALID:
-      'What the operations of a JSON Patch make of the resource breaks a rule, or changes a read-only member; details points into the result. Nothing was changed.',
+      'The result of the JSON Patch breaks a rule or changes a read-only member; details points into the result. Nothing was changed.',
     INVALID_IMAGE: 'The file is a broken image, or not what it claims to be.',
     PRODUCT_UNAVAILABLE:
       'Some products or variants do not exist or cannot be ordered; details names each line. Nothing was ordered.',
     MIXED_CURRENCIES: 'The products have different currencies; order those of each currency separately.',
-    ORDER_TOO_LARGE: 'The total is larger than can be counted exactly; order fewer.',
+    ORDER_TOO_LARGE: 'The total is too large to be calculated exactly; order fewer.',
     ADJUSTMENT_REFUSED: 'Some lines cannot be applied; details names each. Nothing was changed.',
     PAYMENT_NOT_POSSIBLE:
       'The payment provider does not take this amount in this currency; nothing was charged.',
-    PAYMENT_MISMATCH: 'What was paid is not what the order costs; the order was not changed.',
+    PAYMENT_MISMATCH: 'The payment does not match the total of the order; the order was not changed.',
     IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used before with a different request.',
   },
   429: {
@@ -88,25 +88,25 @@ const messages = {
   },
   500: {
     INTERNAL_ERROR: 'The service failed; its log has the reason under requestId.',
-    DATABASE_DAMAGED: 'What is stored here is damaged and cannot be read; other data may be intact.',
+    DATABASE_DAMAGED: 'The stored data is damaged and cannot be read; other data may be intact.',
   },
   503: {
     DATABASE_UNAVAILABLE:
       'The database cannot be reached, or has not responded in time; retry after the time in Retry-After.',
     DATABASE_READ_ONLY:
-      'The database takes no writes: it is a standby, or set to read only; retry after Retry-After.',
+      'The database accepts no writes: it is a standby or read-only; retry after the time in Retry-After.',
     DATABASE_MOVED:
       'The database file was removed or replaced while the service was running; writes are refused.',
     WEATHER_UNAVAILABLE:
-      'The weather provider cannot be reached, and nothing is known of this city yet; retry later.',
+      'The weather provider cannot be reached, and no earlier observation of this city is available; retry later.',
     PAYMENT_UNAVAILABLE:
       'The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.',
-    MEDIA_UNAVAILABLE: 'The store of the images cannot be reached; retry after the time in Retry-After.',
+    MEDIA_UNAVAILABLE: 'The image storage cannot be reached; retry after the time in Retry-After.',
     SERVICE_BUSY: 'The service is overloaded with this kind of work; retry after the time in Retry-After.',
     SHUTTING_DOWN: 'The service is stopping; retry on another instance.',
   },
   507: {
-    STORAGE_FULL: 'The database cannot store more; the write was not made.',
+    STORAGE_FULL: 'The database cannot store more; nothing was written.',
   },
 } as const;
 

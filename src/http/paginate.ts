@@ -28,10 +28,10 @@ export const pageParameters = {
     .optional()
     .meta({
       minLength: 1,
-      description: 'Where to go on: nextCursor or prevCursor of another page of the same list.',
+      description: 'The nextCursor or prevCursor of another page of the same list.',
       examples: [cursorExample],
     }),
-  count: z.enum(['exact']).optional().describe('With cursor paging: also give the exact total.'),
+  count: z.enum(['exact']).optional().describe('With cursor paging: also return the exact total.'),
 };
 
 /**
@@ -45,7 +45,7 @@ export function sortParameters(columns: Readonly<Record<string, string>>) {
       .enum(names.includes('createdAt') ? [...names, 'created_at'] : names)
       .transform(name => (name === 'created_at' ? 'createdAt' : name))
       .optional()
-      .describe('What to sort by; ties are broken by id. Default: id.'),
+      .describe('Sort key; ties are broken by id. Default: id.'),
     order: z.enum(['asc', 'desc']).optional().describe('Direction of the sort; default asc.'),
   };
 }
@@ -101,7 +101,10 @@ export function buildCollectionSchema<Item extends z.ZodType>(
           ? plainMeta
           : z
               .union([z.object({ ...ofPages, ...extra }), z.object({ ...ofCursors, ...extra })])
-              .meta({ id: `${name}Meta`, description: 'Which part of the list this is, and what it has.' }),
+              .meta({
+                id: `${name}Meta`,
+                description: 'Which part of the list this is, and facts about the list.',
+              }),
       links,
     })
     .meta({ id: name });

@@ -34,7 +34,7 @@ const sizeParameter = (what: string) =>
     .refine(isSize, { error: `must be one of ${sizes.join(', ')}`, params: { rule: 'enum' } })
     .meta({ override: { type: 'integer', enum: sizes, minimum: 64, maximum: 2560 } })
     .optional()
-    .describe(`The ${what} in pixels. Nothing is enlarged, but by \`fill\`; no side has more than 2560.`);
+    .describe(`The ${what} in pixels. Only \`fill\` enlarges an image; no side has more than 2560.`);
 
 const query = z.object({
   w: sizeParameter('width'),
@@ -42,12 +42,12 @@ const query = z.object({
   fit: oneOf(fits)
     .optional()
     .describe(
-      'Where both `w` and `h` are given: `contain` keeps all of the picture within them, `cover` cuts its middle out to fill them, `fill` distorts it. Otherwise `contain`.',
+      'If both `w` and `h` are given: `contain` fits the whole picture within them, `cover` crops it to fill them, keeping the middle, and `fill` distorts it. Default: `contain`.',
     ),
   format: oneOf(formats)
     .optional()
     .describe(
-      'Another format; otherwise that of the image, WebP for a GIF. Of an animation, its first picture.',
+      'The format; default that of the image, WebP for a GIF. Only the first frame of an animation is converted.',
     ),
 });
 
@@ -56,14 +56,14 @@ const params = z.object({
     .string()
     .regex(hashPattern)
     .meta({ maxLength: 64, examples: ['0'.repeat(64)] })
-    .describe('The SHA-256 of the image, in hexadecimal, as `url` of an image of a product has it.'),
+    .describe('The SHA-256 of the image in hexadecimal, as in `url` of an image of a product.'),
 });
 
 const headers = {
-  'Accept-Ranges': 'That parts can be requested with Range.',
-  'Content-Disposition': 'A name for the file.',
-  'Content-Security-Policy': 'That nothing in it is run.',
-  'Cross-Origin-Resource-Policy': 'That pages of other sites may show it.',
+  'Accept-Ranges': 'Range can request parts of the file.',
+  'Content-Disposition': 'A file name.',
+  'Content-Security-Policy': 'Prevents any content from running.',
+  'Cross-Origin-Resource-Policy': 'Allows pages of other sites to show the image.',
 };
 
 /** @param renditions the quota of variants that a caller may have made; existing ones are free */
@@ -73,9 +73,9 @@ export function createMediaEndpoints(media: Media, renditions: Quota): Endpoint[
       method: 'GET',
       path: '/media/{hash}',
       operationId: 'getMedia',
-      summary: 'An image, in a size and format',
+      summary: 'Read an image in a size and format',
       description:
-        'Without parameters it is the image as it is kept. Other sizes and formats are made when they are first requested, which is charged to a quota of its own; what is there already is free.',
+        'Without parameters, returns the image as stored. Other sizes and formats are created on the first request, which is charged to a separate quota; existing ones are free.',
       tag: 'Media',
       access: allow.public,
       exemptFromQuota: true,
@@ -87,7 +87,7 @@ export function createMediaEndpoints(media: Media, renditions: Quota): Endpoint[
         206: {
           description: 'The part that Range requested.',
           mediaType: 'image/webp',
-          headers: { ...headers, 'Content-Range': 'Which bytes these are, and of how many.' },
+          headers: { ...headers, 'Content-Range': 'The range of bytes, and the size of the file.' },
         },
       },
       errors: ['RANGE_NOT_SATISFIABLE', 'RATE_LIMITED', 'INVALID_IMAGE', 'MEDIA_UNAVAILABLE', 'SERVICE_BUSY'],

@@ -45,10 +45,13 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       ...open,
       path: '/health',
       operationId: 'getHealth',
-      summary: 'Whether the process is alive',
+      summary: 'Check that the process is alive',
       bypassesQueue: true,
       responses: {
-        200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }) },
+        200: {
+          description: 'The process is alive.',
+          schema: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }),
+        },
       },
       async handle() {
         return replyOk({ status: 'ok' }, { cacheControl: noStore });
@@ -58,11 +61,11 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       ...open,
       path: '/ready',
       operationId: 'getReadiness',
-      summary: 'Whether requests can be served: the database responds and is migrated',
+      summary: 'Check that requests can be served: the database responds and is migrated',
       bypassesQueue: true,
       responses: {
         200: {
-          description: 'They can.',
+          description: 'Requests can be served.',
           schema: z
             .object({ status: z.literal('ready'), database: z.enum(['sqlite', 'postgresql']) })
             .meta({ id: 'Readiness' }),
@@ -93,11 +96,13 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       ...open,
       path: '/metrics',
       operationId: 'getMetrics',
-      summary: 'Numbers for Prometheus',
+      summary: 'Read metrics for Prometheus',
       description:
-        'Requires METRICS_TOKEN as a bearer token. If that is not set, only requests from the machine itself are served: over the loopback interface, and through no proxy.',
+        'Requires METRICS_TOKEN as a bearer token. If it is not set, only requests from the same machine are served: over the loopback interface and not through a proxy.',
       produces: ['text/plain'],
-      responses: { 200: { description: 'Prometheus text format.', mediaType: 'text/plain' } },
+      responses: {
+        200: { description: 'The metrics in the Prometheus text format.', mediaType: 'text/plain' },
+      },
       errors: ['UNAUTHORIZED'],
       async handle({ authorization, isLocal }) {
         if (options.metricsToken !== undefined) requireToken(options.metricsToken, authorization);
@@ -105,19 +110,24 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
         return text(await options.metrics(), metricsType);
       },
     }),
-    createDocumentEndpoint('/openapi.json', 'getOpenApiDocument', 'This document', current),
+    createDocumentEndpoint('/openapi.json', 'getOpenApiDocument', 'Read this document', current),
     ...versions.slice(0, -1).map(version => {
       const id = `getOpenApiDocument${version.name.toUpperCase()}`;
-      return createDocumentEndpoint(toDocumentPath(version), id, `The document of /${version.name}`, version);
+      return createDocumentEndpoint(
+        toDocumentPath(version),
+        id,
+        `Read the document of /${version.name}`,
+        version,
+      );
     }),
     createEndpoint({
       ...open,
       path: '/docs',
       operationId: 'getDocs',
-      summary: 'The documentation, to read and try',
+      summary: 'Show the interactive documentation',
       produces: ['text/html'],
       responses: {
-        200: { description: 'A page.', mediaType: 'text/html', tagged: true, headers: pageHeaders },
+        200: { description: 'An HTML page.', mediaType: 'text/html', tagged: true, headers: pageHeaders },
       },
       async handle() {
         const headers = { 'Content-Security-Policy': docs.contentSecurityPolicy };
@@ -130,14 +140,13 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
         path,
         operationId,
         summary,
-        description:
-          'Mails link here, with the token as the query parameter `token`, which the page sends on.',
+        description: 'Mails link here with the token in the query parameter `token`, which the page submits.',
         produces: ['text/html'],
         responses: {
           200: {
-            description: 'A page.',
+            description: 'An HTML page.',
             mediaType: 'text/html',
-            headers: { ...pageHeaders, 'Referrer-Policy': 'That no other site gets the token.' },
+            headers: { ...pageHeaders, 'Referrer-Policy': 'Hides the token from other sites.' },
           },
         },
         handle: () => replyHtml(page),
@@ -180,7 +189,7 @@ function createDocumentEndpoint(
     operationId,
     summary,
     produces: [json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
-    responses: { 200: { description: 'OpenAPI 3.1.', schema: openApi } },
+    responses: { 200: { description: 'The OpenAPI 3.1 document.', schema: openApi } },
     async handle() {
       return { ...replyOk('', { cacheControl: 'public, max-age=300' }), ...(await version.document()) };
     },
@@ -195,7 +204,7 @@ async function requireReadyDatabase(database: Database): Promise<void> {
     throw new HttpError('DATABASE_UNAVAILABLE', { message, headers: { 'Retry-After': '5' } });
 }
 
-const pageHeaders = { 'Content-Security-Policy': 'What the page may load and run: its own files.' };
+const pageHeaders = { 'Content-Security-Policy': 'Restricts the page to files of its own.' };
 
 const localOnly =
   'Without the setting METRICS_TOKEN, /metrics answers only this machine. Set it, and send it as a bearer token.';

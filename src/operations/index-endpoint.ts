@@ -27,7 +27,7 @@ const beside = {
   metrics: { path: '/metrics', type: 'text/plain' },
 } as const;
 
-const address = z.url().describe('Where it is.');
+const address = z.url().describe('The address.');
 
 interface Published {
   readonly release: string;
@@ -47,7 +47,7 @@ export function createIndexEndpoint(
     release: z
       .string()
       .max(64)
-      .describe('The release of the program; the contract has a number of its own.')
+      .describe('The release of the program; the contract has its own version.')
       .meta({ pattern: '^\\d+\\.\\d+\\.\\d+', examples: ['1.0.0'] }),
   };
   const addresses = Object.fromEntries(
@@ -57,13 +57,13 @@ export function createIndexEndpoint(
     method: 'GET',
     path: '/',
     operationId: 'getIndex',
-    summary: 'Where everything is',
+    summary: 'List the addresses of the service',
     tag: 'Operation',
     access: allow.public,
     exemptFromQuota: true,
     responses: {
       200: {
-        description: 'The service and its addresses; for a browser, a page for people.',
+        description: 'The service and its addresses; for browsers, an HTML page.',
         otherMediaTypes: ['text/html'],
         schema: z
           .object({ ...described, links: z.object(addresses).describe('Addresses by name.') })

@@ -65,14 +65,15 @@ export function createEntryEndpoint(version: Described): Endpoint {
   const shape = { version: z.literal(name), contract: z.literal(contract) };
   const described = {
     version: shape.version.describe('The version, as in its path.'),
-    contract: shape.contract.describe('The number of its contract: `info.version` of its document.'),
+    contract: shape.contract.describe('The version of the contract: `info.version` of its document.'),
   };
   return createEndpoint({
     method: 'GET',
     path: '',
     operationId: 'getEntry',
-    summary: 'Where everything in this version is',
-    description: 'As HAL, with templates (RFC 6570) of the parameters that each collection takes.',
+    summary: 'List the collections of this version',
+    description:
+      'The HAL representation has URI templates (RFC 6570) with the parameters of each collection.',
     tag: 'Operation',
     access: allow.public,
     exemptFromQuota: true,
@@ -84,7 +85,7 @@ export function createEntryEndpoint(version: Described): Endpoint {
             ...described,
             links: z
               .object(Object.fromEntries(plain.map(({ relation }) => [relation, address])))
-              .describe('A collection’s name and its address.'),
+              .describe('The address of each collection, by name.'),
           })
           .meta({ id: 'Entry' }),
         hal: z

@@ -37,23 +37,20 @@ const templatedLink = z
       .string()
       .min(1)
       .max(longestHref)
-      .describe('An address, or a template of one (RFC 6570).')
+      .describe('An address, or a URI template (RFC 6570).')
       .meta({ pattern: '^https?://', examples: ['https://shop.example/v1/products{?page,perPage}'] }),
-    templated: z
-      .literal(true)
-      .optional()
-      .describe('That `href` is a template; absent when it is an address.'),
+    templated: z.literal(true).optional().describe('Present if `href` is a template.'),
     type: z
       .enum([json, 'text/html', 'text/plain'])
       .optional()
-      .describe('The media type of what is there; absent where it is to be had as HAL.'),
+      .describe('The media type at the address; absent if it is available as HAL.'),
   })
   .meta({ id: 'TemplatedLink' });
 
 /** `_links` of an entry point, by relation. */
 export const entryLinksSchema = z
   .record(z.string().max(64), templatedLink)
-  .describe('Where to go from here, by relation: the collections, and single resources by their id.')
+  .describe('Links by relation: the collections, and single resources by id.')
   .meta({
     examples: [
       {

@@ -24,7 +24,7 @@ export function buildRequestBody(body: BodySpec, schemas: Schemas): SchemaObject
     return [type, body.kind === 'upload' && type !== json ? buildFileBody(type) : { schema, example }];
   });
   const required = body.kind !== 'json' || body.optional !== true;
-  return { required, description: 'The body.', content: Object.fromEntries(content) };
+  return { required, description: 'The request body.', content: Object.fromEntries(content) };
 }
 
 /** A form: its file and its texts. */
@@ -34,7 +34,7 @@ function buildFormBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
     type: 'string',
     format: 'binary',
     maxLength: 2_147_483_647,
-    description: 'The file; its content says what it is.',
+    description: 'The file; its content determines the type.',
   };
   return {
     schema: { ...schema, properties: { file, ...Object(properties) }, required: ['file'] },
@@ -137,7 +137,7 @@ const pointer = {
 const buildOperationSchema = (ops: readonly string[], members: SchemaObject): SchemaObject => ({
   type: 'object',
   properties: {
-    op: addValueTexts({ type: 'string', enum: ops, description: 'What to do.' }),
+    op: addValueTexts({ type: 'string', enum: ops, description: 'The operation.' }),
     path: pointer,
     ...members,
   },

@@ -172,7 +172,7 @@ function buildErrorMembers(schemas: Schemas): Record<string, SchemaObject> {
         1024,
         'A JSON Pointer into the body as a URI fragment (RFC 6901 section 6), or the name of a parameter after `#/`.',
       ),
-      code: buildTextSchema(64, 'The rule that is broken: a word of JSON Schema where it has one.'),
+      code: buildTextSchema(64, 'The broken rule: the keyword of JSON Schema if there is one.'),
       message: buildTextSchema(4096, 'What the rule requires, for people.'),
     },
     required: ['field', 'pointer', 'code', 'message'],
@@ -191,7 +191,7 @@ function buildErrorMembers(schemas: Schemas): Record<string, SchemaObject> {
       type: 'array',
       maxItems: 10_000,
       items: detail,
-      description: 'Each problem, where there are several.',
+      description: 'The individual problems.',
     },
   };
 }
@@ -210,19 +210,19 @@ function buildProblemSchema(schemas: Schemas): SchemaObject {
   const uri = { type: 'string', format: 'uri-reference', maxLength: 1024 };
   return {
     type: 'object',
-    description: 'What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.',
+    description: 'What went wrong, in the format of RFC 9457; sent if Accept names application/problem+json.',
     properties: {
-      type: { ...uri, description: 'Always `about:blank`; `error` distinguishes kinds.' },
-      title: buildTextSchema(64, 'The phrase of the status.'),
+      type: { ...uri, description: 'Always `about:blank`; `error` distinguishes errors.' },
+      title: buildTextSchema(64, 'The reason phrase of the status.'),
       status: {
         type: 'integer',
         format: 'int32',
         minimum: 400,
         maximum: 599,
-        description: 'As in the response.',
+        description: 'The status of the response.',
       },
-      detail: buildTextSchema(4096, 'As in `message`.'),
-      instance: { ...uri, description: 'The request, by its id.' },
+      detail: buildTextSchema(4096, 'The same as `message`.'),
+      instance: { ...uri, description: 'A URN with the id of the request.' },
       ...buildErrorMembers(schemas),
     },
     required: ['type', 'title', 'status', 'detail', 'instance', 'error', 'message', 'requestId'],

@@ -43,7 +43,7 @@ const always = createHeaderBuilder(true);
 /** Headers of every response; the optional one is only sent to browsers. */
 const common = {
   'X-Request-ID': always(
-    'The X-Request-ID of the request, or one made here where it has none that is fit; logs carry the same.',
+    'The X-Request-ID of the request, or a generated one if it has no valid one; logs carry the same.',
     '3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3',
     buildLineSchema(255),
   ),
@@ -56,15 +56,15 @@ const common = {
   ),
   'X-RateLimit-Window': always('Length of the window in seconds.', 3600, buildIntegerSchema(86_400)),
   RateLimit: always(
-    'What is left (r) and the seconds until the window ends (t), as the IETF draft has it.',
+    'Requests left (r) and seconds until the window ends (t), as in the IETF draft.',
     '"default";r=999;t=1800',
   ),
   'RateLimit-Policy': always(
-    'Requests per window (q) and its length in seconds (w), as the IETF draft has it.',
+    'Requests per window (q) and its length in seconds (w), as in the IETF draft.',
     '"default";q=1000;w=3600',
   ),
   'Cache-Control': always(
-    'Who may keep the response, and for how long.',
+    'Who may cache the response, and for how long.',
     'private, max-age=0, must-revalidate',
   ),
   Vary: always(
@@ -72,7 +72,7 @@ const common = {
     'Accept, Accept-Encoding, Origin, Prefer',
   ),
   'Access-Control-Allow-Origin': header(
-    'The Origin of the request, when it may call from a browser.',
+    'The Origin of the request, if it may call from a browser.',
     'https://shop.example',
   ),
 };
@@ -83,22 +83,18 @@ const common = {
  */
 const occasional = {
   'Preference-Applied': header(
-    'That unknown parameters and members would have been refused; when `Prefer` requested it.',
+    'Sent if `Prefer` was honoured: unknown parameters and members would have been refused.',
     'handling=strict',
     addValueTexts({ type: 'string', enum: ['handling=strict'] }),
   ),
   Deprecation: header(
-    'Since when this version is deprecated (an HTTP date); absent while it is current.',
+    'When this version was deprecated (an HTTP date); absent while it is current.',
     httpDate,
     date,
   ),
-  Sunset: header(
-    'After when this version may be gone (RFC 8594); absent while it is current.',
-    httpDate,
-    date,
-  ),
+  Sunset: header('When this version may be removed (RFC 8594); absent while it is current.', httpDate, date),
   Link: header(
-    'The version that follows, with rel="successor-version" (RFC 8288).',
+    'The next version, with rel="successor-version" (RFC 8288).',
     '<https://shop.example/v2>; rel="successor-version"',
     buildLineSchema(16_384),
   ),
@@ -109,7 +105,7 @@ const occasional = {
   ),
   'Server-Timing': always('Milliseconds spent in the service.', 'total;dur=0.412'),
   'Access-Control-Allow-Credentials': header(
-    'With Access-Control-Allow-Origin.',
+    'Sent with Access-Control-Allow-Origin.',
     'true',
     addValueTexts({ type: 'string', enum: ['true'] }),
   ),
@@ -126,37 +122,33 @@ const particular = {
     { type: 'string', maxLength: 128, pattern: entityTag },
   ),
   'Last-Modified': header(
-    'The end of the second in which what the body shows was last changed; sent once that second is over.',
+    'The end of the second in which the shown data last changed; sent once that second is over.',
     httpDate,
     date,
   ),
   'Content-Encoding': header(
-    'The content coding, when Accept-Encoding allows one and the body is worth it.',
+    'The content coding, if Accept-Encoding allows one and compression is worthwhile.',
     'br',
     addValueTexts({ type: 'string', enum: ['br', 'zstd', 'gzip', 'deflate'] }),
   ),
-  Location: always(
-    'The address of the resource that was made.',
-    'https://shop.example/v1/products/1',
-    address,
-  ),
+  Location: always('The address of the created resource.', 'https://shop.example/v1/products/1', address),
   'Idempotency-Replayed': header(
     'The response is that of an earlier request with this Idempotency-Key.',
     'true',
     addValueTexts({ type: 'string', enum: ['true'] }),
   ),
-  'Retry-After': header('Seconds to wait before the request is sent again.', 30, buildIntegerSchema(86_400)),
+  'Retry-After': header('Seconds to wait before sending the request again.', 30, buildIntegerSchema(86_400)),
   'WWW-Authenticate': always(
-    'The challenge: Bearer (RFC 6750), with error="invalid_token" when a token was sent that does not count; ApiKey where only API keys are taken.',
+    'The challenge: Bearer (RFC 6750), with error="invalid_token" if a token was sent that is not valid; ApiKey if only API keys are accepted.',
     'Bearer realm="catalog", error="invalid_token", error_description="The token has expired"',
   ),
-  'Accept-Ranges': header('That parts can be requested with Range.', 'bytes'),
-  'Content-Range': header('How many bytes there are.', 'bytes */48151'),
-  Allow: always('The methods of this address.', 'GET, POST, HEAD, OPTIONS'),
-  Accept: header('On PUT: the media types it takes.', 'application/json'),
-  'Accept-Post': header('On POST: the media types it takes.', 'application/json'),
+  'Accept-Ranges': header('Range can request parts of the file.', 'bytes'),
+  'Content-Range': header('The size of the file in bytes.', 'bytes */48151'),
+  Allow: always('The methods that this address supports.', 'GET, POST, HEAD, OPTIONS'),
+  Accept: header('The media types that PUT accepts here.', 'application/json'),
+  'Accept-Post': header('The media types that POST accepts here.', 'application/json'),
   'Accept-Patch': header(
-    'The media types that PATCH takes here (RFC 5789).',
+    'The media types that PATCH accepts here (RFC 5789).',
     'application/json, application/merge-patch+json, application/json-patch+json',
   ),
   'Access-Control-Allow-Methods': always(
@@ -164,7 +156,7 @@ const particular = {
     'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   ),
   'Access-Control-Allow-Headers': always(
-    'The request headers that it may send; more are named when the preflight asks for them.',
+    'The request headers that such a page may send; some only if the preflight names them.',
     'Authorization, Content-Type, X-Request-ID',
   ),
   'Access-Control-Max-Age': always(

@@ -105,7 +105,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'An API key whose scopes include the one the operation names.',
+    description: 'An API key that has the scope of the operation.',
   },
   apiKeyQuery: {
     type: 'apiKey',
@@ -133,14 +133,14 @@ function buildSharedResponses(
     buildErrorResponse(status, schemas),
   ]);
   const notModified = {
-    description: 'Nothing has changed: what the client has is current. Costs no quota.',
+    description: 'The cached representation is current. Costs no quota.',
     headers: buildHeaders(['ETag', 'Last-Modified']),
   };
   const plain = endpoints.some(({ plainErrors }) => plainErrors === true)
     ? plainStatuses.map(status => [toPlainName(status), buildPlainResponse(status, schemas)])
     : [];
   const preflight = {
-    description: 'What this address takes, and what browsers may send to it.',
+    description: 'The methods and media types of this address, and what browsers may send to it.',
     headers: buildHeaders([
       'Allow',
       'Accept-Patch',
@@ -150,17 +150,17 @@ function buildSharedResponses(
     ]),
   };
   return {
-    NoContent: { description: 'It is done; there is no body.', headers: buildHeaders([]) },
+    NoContent: { description: 'Success, without a body.', headers: buildHeaders([]) },
     NotModified: notModified,
     Preflight: preflight,
     HeadersOnly: {
-      description: 'What GET returns, without its body.',
+      description: 'The headers of the response to GET, without the body.',
       headers: buildHeaders(['Content-Encoding', 'ETag', 'Last-Modified', ...occasionalHeaders]),
     },
     ...Object.fromEntries(plain),
     [toResponseName(431)]: {
       description:
-        'The request line and headers are longer than 16 KiB together. Sent before the service sees the request: without a body and without the headers of other responses.',
+        'The request line and headers exceed 16 KiB in total. Sent before the service sees the request, so without a body or the headers of other responses.',
     },
     ...Object.fromEntries(errors),
   };

@@ -94,15 +94,15 @@ const referToResponse = (name: string): SchemaObject => ({ $ref: `#/components/r
 export function buildEveryPath(): SchemaObject {
   const tooLarge = { 431: referToResponse(toResponseName(431)) };
   return {
-    summary: 'HEAD of every path that has GET, and OPTIONS of every path',
+    summary: 'HEAD for every path with GET, and OPTIONS for every path',
     'x-errors': commonErrors,
     parameters: buildHeaderParameters(['XRequestId', 'Prefer']),
     head: {
       operationId: 'readHeaders',
       tags: ['Operation'],
-      summary: 'Headers only',
+      summary: 'Read the headers only',
       description:
-        'What GET returns, with its parameters, credentials, statuses and headers, but without the body.',
+        'The response to GET, with its parameters, credentials, statuses and headers, but without the body.',
       responses: {
         200: referToResponse('HeadersOnly'),
         304: referToResponse('NotModified'),
@@ -113,9 +113,9 @@ export function buildEveryPath(): SchemaObject {
     options: {
       operationId: 'readMethods',
       tags: ['Operation'],
-      summary: 'Methods of this address; CORS preflight',
+      summary: 'Read the methods of this address; CORS preflight',
       description:
-        'Sent by browsers before a request from another origin. Needs no credentials, costs no quota.',
+        'Browsers send it before a request from another origin. It needs no credentials and costs no quota.',
       security: [],
       responses: {
         204: referToResponse('Preflight'),
@@ -135,7 +135,8 @@ function buildSecurity(access: Access): SchemaObject[] {
 
 function describeAccess(access: Access): string {
   if (access.kind === 'public') return 'Access: public.';
-  const who = access.roles.length === 0 ? [] : [`the roles ${access.roles.join(', ')}`];
+  const { roles } = access;
+  const who = roles.length === 0 ? [] : [`the ${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`];
   if (access.scope !== undefined) who.push(`API keys with the scope \`${access.scope}\``);
   return `Access: ${who.join('; ')}.`;
 }

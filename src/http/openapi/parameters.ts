@@ -12,7 +12,7 @@ export const parameters = {
     name: 'X-Request-ID',
     in: 'header',
     description:
-      'An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.',
+      'An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.',
     schema: buildLineSchema(255),
     example: 'checkout-4711',
   },
@@ -20,44 +20,45 @@ export const parameters = {
     name: 'Prefer',
     in: 'header',
     description:
-      '`handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored.',
+      '`handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored.',
     schema: buildLineSchema(1024),
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'Entity tags the client has: when one is current the response is 304 and costs no quota.',
+    description:
+      'Entity tags that the client has cached: if one is current, the response is 304 and costs no quota.',
     schema: buildLineSchema(16_384),
   },
   IfModifiedSince: {
     name: 'If-Modified-Since',
     in: 'header',
-    description: 'When nothing has changed since, the response is 304. If-None-Match takes precedence.',
+    description: 'If nothing has changed since, the response is 304. If-None-Match takes precedence.',
     schema: buildLineSchema(64),
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'The ETag of the representation the change is meant for; when it is not current, 412.',
+    description: 'The ETag of the representation to change; if it is not current, the response is 412.',
     schema: buildLineSchema(16_384),
   },
   IfUnmodifiedSince: {
     name: 'If-Unmodified-Since',
     in: 'header',
-    description: 'When the resource has changed since, 412. If-Match takes precedence.',
+    description: 'If the resource has changed since, the response is 412. If-Match takes precedence.',
     schema: buildLineSchema(64),
   },
   Range: {
     name: 'Range',
     in: 'header',
     description:
-      'A range of bytes: the response is that part (206). Several ranges at once, and values that are not a range of bytes, are ignored.',
+      'A range of bytes: the response is that part (206). Multiple ranges, and values that are not a range of bytes, are ignored.',
     schema: buildLineSchema(64),
   },
   IfRange: {
     name: 'If-Range',
     in: 'header',
-    description: 'The ETag of which the range is a part: when it is not current, the response is the whole.',
+    description: 'The ETag that the range belongs to; if it is not current, the response is the whole file.',
     schema: buildLineSchema(128),
   },
   IdempotencyKey: {

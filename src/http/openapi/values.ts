@@ -2,15 +2,15 @@
 
 /** A vocabulary applies to enumerations whose values it has all; the first that fits is used. */
 const vocabularies: readonly Readonly<Record<string, string>>[] = [
-  { active: 'For sale.', archived: 'No longer for sale; kept for orders that have it.' },
-  { PENDING: 'Placed, and not paid yet.', PAID: 'Paid.', CANCELLED: 'Cancelled; it can no longer be paid.' },
+  { active: 'For sale.', archived: 'No longer for sale; kept for existing orders.' },
+  { PENDING: 'Placed, but not yet paid.', PAID: 'Paid.', CANCELLED: 'Cancelled; it can no longer be paid.' },
   { issued: 'Issued with the payment.', sent: 'Sent by mail.' },
-  { pending: 'The provider has not said yet how it ends.', succeeded: 'The money has been received.' },
+  { pending: 'The provider has not yet reported the result.', succeeded: 'The money has been received.' },
   { manual: 'Recorded by hand.', stripe: 'Taken by Stripe.' },
   {
     admin: 'May do everything.',
     editor: 'Writes products, articles and posts, and reads all orders.',
-    user: 'Orders, comments and reviews.',
+    user: 'Places orders and writes comments and reviews.',
   },
   {
     product: 'A product.',
@@ -21,17 +21,17 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
   },
   {
     add: 'Adds the value at the path.',
-    replace: 'Puts the value in the place of what is at the path.',
-    test: 'Refuses the patch unless the value is at the path.',
+    replace: 'Replaces the value at the path.',
+    test: 'Refuses the patch unless the value at the path is equal.',
   },
-  { remove: 'Removes what is at the path.' },
-  { move: 'Moves what is at `from` to the path.', copy: 'Copies what is at `from` to the path.' },
+  { remove: 'Removes the value at the path.' },
+  { move: 'Moves the value at `from` to the path.', copy: 'Copies the value at `from` to the path.' },
   {
-    text: 'Any text, or several.',
+    text: 'Any text, or several texts.',
     number: 'A number.',
-    boolean: 'Yes or no.',
+    boolean: 'True or false.',
     date: 'A date, or a moment in UTC (ISO 8601).',
-    choice: 'One of the choices, or several.',
+    choice: 'One or more of the choices.',
   },
   {
     POST: 'Creates something, or starts an action.',
@@ -39,11 +39,11 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
     PATCH: 'Changes parts of the resource.',
     DELETE: 'Deletes the resource.',
   },
-  { sqlite: 'A file of this service.', postgresql: 'A PostgreSQL server.' },
+  { sqlite: 'A file of the service.', postgresql: 'A PostgreSQL server.' },
   { celsius: 'Degrees Celsius.' },
   { g: 'Grams.', kg: 'Kilograms.', oz: 'Ounces (avoirdupois).', lb: 'Pounds (avoirdupois).' },
   {
-    id: 'By id, that is in the order they were created.',
+    id: 'By id, which is the order of creation.',
     number: 'By number.',
     name: 'By name.',
     key: 'By key.',
@@ -51,27 +51,27 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
     title: 'By title.',
     email: 'By e-mail address.',
     path: 'By path: each category before those below it.',
-    position: 'By place among those of the same parent or product.',
+    position: 'By position within the same parent or product.',
     price: 'By price.',
     total: 'By total.',
     rating: 'By rating.',
-    createdAt: 'By the moment of creation.',
+    createdAt: 'By time of creation.',
     created_at: 'The same as createdAt.',
   },
   { asc: 'The smallest or oldest first.', desc: 'The largest or newest first.' },
   { exact: 'Counted exactly.' },
   { br: 'Brotli (RFC 7932).', zstd: 'Zstandard (RFC 8878).', gzip: 'RFC 1952.', deflate: 'RFC 1950.' },
-  { 'handling=strict': 'What is not known is refused.' },
+  { 'handling=strict': 'Unknown names are refused.' },
   {
-    contain: 'All of the picture is within them.',
-    cover: 'They are filled, by the middle of the picture.',
-    fill: 'They are filled, by the picture distorted.',
+    contain: 'The whole picture fits within `w` and `h`.',
+    cover: 'The middle of the picture fills `w` and `h`.',
+    fill: 'The picture is distorted to fill `w` and `h`.',
   },
-  { jpeg: 'JPEG, on white where it is transparent.', png: 'PNG, without loss.', webp: 'WebP.' },
-  { 'application/json': 'JSON.', 'text/html': 'A page.', 'text/plain': 'Text for programs.' },
-  { nosniff: 'The Content-Type counts.' },
-  { true: 'It holds.' },
-  { true: 'Only those for which it holds.', false: 'Only those for which it does not hold.' },
+  { jpeg: 'JPEG; transparent parts become white.', png: 'Lossless PNG.', webp: 'WebP.' },
+  { 'application/json': 'JSON.', 'text/html': 'An HTML page.', 'text/plain': 'Text for programs.' },
+  { nosniff: 'The Content-Type is authoritative.' },
+  { true: 'It is true.' },
+  { true: 'Only items for which it is true.', false: 'Only items for which it is false.' },
 ];
 
 /** One text for each value; undefined if there is no text for some value. */
@@ -82,7 +82,7 @@ export function findValueTexts(values: readonly unknown[]): readonly string[] | 
   const fitting = vocabularies.find(vocabulary =>
     values.every(value => value === null || String(value) in vocabulary),
   );
-  return fitting && words.map(word => fitting[word] ?? 'As if it were not given.');
+  return fitting && words.map(word => fitting[word] ?? 'The same as omitting it.');
 }
 
 function describeScope(scope: string): string {

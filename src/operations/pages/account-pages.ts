@@ -72,7 +72,7 @@ export function createAccountPages(): readonly AccountPage[] {
     {
       path: '/password-reset',
       operationId: 'getPasswordResetPage',
-      summary: 'A page to set a new password',
+      summary: 'Show the page to set a new password',
       page: buildPage(
         'Set a new password',
         `<form data-action="v1/auth/password-reset" data-done="Your password is set: sign in with it.">
@@ -86,7 +86,7 @@ ${buildNewLinkForm('Your e-mail address, for a new link')}`,
     {
       path: '/verify',
       operationId: 'getVerifyPage',
-      summary: 'A page to confirm an e-mail address',
+      summary: 'Show the page to confirm an e-mail address',
       page: buildPage(
         'Confirm your e-mail address',
         `<form data-action="v1/auth/verify" data-done="Thank you: your address is confirmed.">
@@ -98,7 +98,7 @@ ${buildNewLinkForm('Your e-mail address, for a link that sets a password and con
     {
       path: '/restore-address',
       operationId: 'getRestoreAddressPage',
-      summary: 'A page to take an account back',
+      summary: 'Show the page to recover an account',
       page: buildPage(
         'Take your account back',
         `<form data-action="v1/auth/restore-address" data-done="Your address is restored and everybody is signed out: sign in with your new password.">

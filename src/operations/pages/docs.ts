@@ -55,14 +55,14 @@ export function createDocs(): Docs {
       {
         path: '/docs/reader.js',
         operationId: 'getDocsScript',
-        summary: 'The script of the documentation page',
+        summary: 'Read the script of the documentation page',
         mediaType: 'text/javascript',
         read: createJoinedFile('swagger-ui-bundle.js', 'docs-page.js'),
       },
       {
         path: '/docs/reader.css',
         operationId: 'getDocsStyle',
-        summary: 'The style sheet of the documentation page',
+        summary: 'Read the style sheet of the documentation page',
         mediaType: 'text/css',
         read: createJoinedFile('swagger-ui.css', 'docs-page.css'),
       },

@@ -17,7 +17,7 @@ import { type DefinitionStore, toDefinition } from './store.ts';
 
 const tag = 'Attributes';
 const path = '/attributes';
-const existing = 'Products that exist keep what they have: a value is checked again when it is next written.';
+const existing = 'Existing products keep their values: each is checked when it is next written.';
 
 export function createAttributeEndpoints(
   { database, paginator }: Dependencies,
@@ -52,7 +52,7 @@ export function createAttributeEndpoints(
     crud.list({
       path,
       operationId: 'listAttributes',
-      summary: 'List definitions of attributes',
+      summary: 'List attribute definitions',
       name: 'attributes',
       items: 'definitions',
       query: schema.listDefinitions,
@@ -68,7 +68,7 @@ export function createAttributeEndpoints(
       path,
       summary: 'Define an attribute',
       description: existing,
-      success: 'The attribute is defined.',
+      success: 'The attribute was defined.',
       body: { schema: schema.replaceDefinition, example: schema.definitionBodyExample },
       errors: ['DUPLICATE', 'LIMIT_REACHED'],
       async insert(session, { body, cause }) {

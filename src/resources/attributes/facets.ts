@@ -27,28 +27,28 @@ export const facetParameter = {
   facets: prose(1500)
     .optional()
     .describe(
-      `Facets to count, with commas between them, ${mostFacets} at most: ${plainFacets.join(', ')}, and attributes as \`attr.colour\`. \`meta.facets\` has how many products there are of each value, each facet counted without its own filter.`,
+      `Facets to count, separated by commas, ${mostFacets} at most: ${plainFacets.join(', ')}, and attributes as \`attr.colour\`. \`meta.facets\` has the number of products for each value; each facet is counted without its own filter.`,
     ),
 };
 
 const facetValue = z.object({
   value: z
     .union([prose(1200), z.number(), z.boolean()])
-    .describe('The value; of categories the path, whose products are also those below it.')
+    .describe('The value; for categories the path, which includes products in categories below it.')
     .meta({ examples: ['red'] }),
-  count: z.int().min(1).describe('How many products have it.'),
+  count: z.int().min(1).describe('The number of products with it.'),
 });
 const bound = z.number().nullable();
 const bucket = z.object({
   from: z.number().describe('The lowest price in it.'),
-  to: z.number().describe('The next bucket begins here.'),
-  count: z.int().min(0).describe('How many products cost as much.'),
+  to: z.number().describe('The start of the next bucket.'),
+  count: z.int().min(0).describe('The number of products with such a price.'),
 });
 const priceFacet = z
   .object({
     min: bound.describe('The lowest price; null without products.'),
     max: bound.describe('The highest price; null without products.'),
-    buckets: z.array(bucket).max(12).describe('How prices are spread, in ascending order.'),
+    buckets: z.array(bucket).max(12).describe('The distribution of prices, in ascending order.'),
   })
   .meta({ id: 'PriceFacet' });
 const valuesFacet = z.array(facetValue).max(mostValues).meta({ id: 'ValuesFacet' });
@@ -60,7 +60,7 @@ export const facetMeta = {
     .meta({
       id: 'ProductFacets',
       description:
-        'How many products have each value, by facet: the most frequent first, then the smaller value.',
+        'The number of products with each value, by facet: the most frequent first, ties by value.',
       examples: [
         {
           'attr.colour': [
@@ -76,7 +76,7 @@ export const facetMeta = {
     .record(z.string().max(80), z.int().min(1))
     .meta({
       id: 'MoreValues',
-      description: `How many values a facet has beyond the ${mostValues} that are shown; absent where it has none.`,
+      description: `The number of values of a facet beyond the ${mostValues} shown; absent if there are none.`,
       examples: [{ brand: 12 }],
     })
     .optional(),

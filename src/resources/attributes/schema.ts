@@ -18,30 +18,30 @@ const notDistinct = { error: 'must not name a value twice', params: { rule: 'uni
 const key = z
   .string()
   .regex(attributeKey, keyRule)
-  .describe('The member of products’ `attributes` that it is about; unique.')
+  .describe('The member of products’ `attributes` that it defines; unique.')
   .meta({ maxLength: 64, examples: ['watt'] });
 const label = text(100)
-  .describe('What people call it.')
+  .describe('The name shown to people.')
   .meta({ examples: ['Power'] });
-const type = oneOf(types).describe('What values it takes.');
+const type = oneOf(types).describe('The type of its values.');
 const unit = text(20)
-  .describe('What numbers are measured in.')
+  .describe('The unit of numbers.')
   .meta({ examples: ['W'] });
 const choices = z
   .array(text(200))
   .max(500)
   .refine(isDistinct, notDistinct)
-  .describe('The values that the type `choice` takes, in the order they are offered; empty for other types.')
+  .describe('The values of the type `choice`, in the order in which they are offered; empty for other types.')
   .meta({ examples: [['red', 'green', 'blue']], uniqueItems: true });
-const filterable = z.boolean().describe('Whether lists are filtered by it (`?attr.colour=red`).');
-const facet = z.boolean().describe('Whether it is a facet of lists (`?facets=attr.colour`).');
+const filterable = z.boolean().describe('Whether lists can be filtered by it (`?attr.colour=red`).');
+const facet = z.boolean().describe('Whether it can be a facet of lists (`?facets=attr.colour`).');
 const required = z.boolean().describe('Whether every product must have it.');
 const requiredIn = <Path extends z.ZodType<string>>(path: Path) =>
   z
     .array(path)
     .max(100)
     .refine(isDistinct, notDistinct)
-    .describe('Paths of categories whose products must have it, as those of all categories below.')
+    .describe('Paths of categories whose products must have it, including those of all categories below.')
     .meta({ examples: [['bulbs']], uniqueItems: true });
 
 const example = {
@@ -130,7 +130,7 @@ export const patchDefinition = writtenFields.partial().meta({ id: 'PatchAttribut
 export const definitionPage = buildPageSchemas(definition, definitionHal, 'attributes', 'AttributeList');
 export const sortColumns = { id: 'id', key: 'key', label: 'label', createdAt: 'created_at' } as const;
 export const listDefinitions = z.object({
-  key: key.optional().describe('Only the definition of this key.'),
+  key: key.optional().describe('Only the definition with this key.'),
   type: z.enum(types).optional().describe('Only definitions of this type.'),
   ...listParameters(sortColumns),
 });

@@ -42,7 +42,7 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
         schema: schema.credentials,
         example: { email: 'ada@shop.example', password: 'correct horse battery' },
       },
-      responses: { 200: { description: 'Access and refresh token.', schema: schema.tokenPair } },
+      responses: { 200: { description: 'An access token and a refresh token.', schema: schema.tokenPair } },
       errors: ['INVALID_CREDENTIALS'],
       async handle({ body, address, showQuota, write }) {
         const account = toEmailKey(body.email);
@@ -116,7 +116,7 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
       path: '/auth/logout',
       operationId: 'logout',
       summary: 'End the session of a refresh token',
-      description: 'The refresh token is the credential. A token that is no longer known is not an error.',
+      description: 'The refresh token is the credential. An unknown token is not an error.',
       tag,
       access: allow.public,
       idempotent: false,

@@ -36,7 +36,7 @@ const forgotten = 'forgotten-passwords';
 /** The same response whether or not there is such a user. */
 const replyQueued = () => replySecret(202, { status: 'queued' });
 const isQueued = {
-  description: 'If there is such a user, a mail is on its way.',
+  description: 'A mail is sent if the user exists.',
   schema: schema.queued,
   hal: schema.queued,
 };
@@ -85,9 +85,9 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
       method: 'PUT',
       path: '/me/password',
       operationId: 'changePassword',
-      summary: 'Change one’s own password',
+      summary: 'Change your password',
       description:
-        'Ends all sessions: sign in again with the new password. After a few wrong current passwords each further one has to wait, with 429.',
+        'Ends all sessions: sign in again with the new password. After a few wrong current passwords, further attempts get 429 and must wait.',
       tag,
       access: allow.everyone(),
       body: {
@@ -117,9 +117,9 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
       method: 'POST',
       path: '/users/{id}/password-reset',
       operationId: 'requestPasswordReset',
-      summary: 'Send a user a mail to set a new password',
+      summary: 'Send a password reset mail to a user',
       description:
-        'The response is always the same; a mail goes out when the caller is the user, an administrator or an API key.',
+        'The response is always the same; the mail is sent only if the caller is the user, an administrator or an API key.',
       tag: 'Users',
       access: allow.everyone('users:write'),
       params: byId,
@@ -144,8 +144,8 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
       method: 'POST',
       path: '/auth/forgot-password',
       operationId: 'forgotPassword',
-      summary: 'Ask for a mail to set a new password',
-      description: 'The response does not reveal whether there is a user of this address.',
+      summary: 'Request a password reset mail',
+      description: 'The response does not reveal whether a user has this address.',
       tag,
       access: allow.public,
       idempotent: false,
@@ -165,8 +165,8 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
       method: 'POST',
       path: '/auth/password-reset',
       operationId: 'resetPassword',
-      summary: 'Set a password with the token of a mail',
-      description: 'Ends all sessions of the user, and confirms the address that the mail was sent to.',
+      summary: 'Set a password with the token from a mail',
+      description: 'Ends all sessions of the user and confirms the address that the mail was sent to.',
       tag,
       access: allow.public,
       idempotent: false,

@@ -33,7 +33,7 @@ export const commentRights: Rights = { topic: 'content', edit: admins, remove: s
 export const reviewRights: Rights = { ...commentRights, topic: 'reviews' };
 
 /** For the descriptions of the operations that create one. */
-export const signedInAuthor = 'Its author is the user who is signed in, so that no API key can write one.';
+export const signedInAuthor = 'The author is the user who is signed in, so API keys cannot do this.';
 
 type Shared = 'path' | 'params' | 'read' | 'write' | 'presenter' | 'requireRight' | 'rows';
 
@@ -95,12 +95,12 @@ export function createAuthoredResource<R extends Written, Fields>(
         access: allowed(),
         insert: async (session, context) => insert(session, await authorOf(session, context.caller), context),
       }),
-    /** Reading, replacing, changing and deleting one. @param description of the three operations that change it */
-    single: (description: string) => [
+    /** Reading, replacing, changing and deleting one. @param removal the description of deleting it */
+    single: (description: string, removal: { readonly description?: string } = { description }) => [
       crud.get(),
       crud.put({ description }),
       crud.patch({ description }),
-      crud.remove({ description }),
+      crud.remove(removal),
     ],
   };
 }

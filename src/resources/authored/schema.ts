@@ -6,7 +6,7 @@ export const author = z
   .object({
     id: identifier(),
     name: text(200)
-      .describe('As it was when this was written.')
+      .describe('The name at the time of writing.')
       .meta({ examples: ['Ada Winter'] }),
   })
   .meta({ id: 'Author', description: 'Who wrote it.' });
@@ -21,7 +21,7 @@ export function jsonLinks<const More extends string = never>(collection: string,
   const others = Object.fromEntries(more.map(name => [name, url(`${collection}/1/${name}`)]));
   return z.object({
     self: url(`${collection}/1`),
-    author: url('users/1').optional().describe('Absent once the author has no account any more.'),
+    author: url('users/1').optional().describe('Absent if the author no longer has an account.'),
     ...others,
   });
 }

@@ -43,6 +43,6 @@ export function createTextEndpoints<R extends Written, Fields, Query extends z.Z
       insert: (session, author, { body, cause }) =>
         rows.insert(session, author, replace.schema.parse(body), cause()),
     }),
-    ...authored.single('Anyone who changes it, its author stays.'),
+    ...authored.single('The author stays the same, even if another user makes the change.', {}),
   ];
 }

@@ -22,7 +22,7 @@ import type { CategoryStore } from './store.ts';
 const tag = 'Categories';
 const path = '/categories';
 const moving =
-  'A new name or parent changes the paths of all categories below it, and the category of all their products, at once.';
+  'A new name or parent also changes the paths of all categories below it and the category of all their products.';
 
 /** A category with its content. */
 type Counted = StoredCategory & CategoryContent;
@@ -58,7 +58,7 @@ export function createCategoryEndpoints(
       path,
       operationId: 'listCategories',
       description:
-        'With `parentId` the children of one category in their order: so a tree is read level by level.',
+        'With `parentId`, lists the children of one category by position: clients can read the tree level by level.',
       tag,
       access: read,
       query: schema.listCategories,
@@ -77,7 +77,8 @@ export function createCategoryEndpoints(
     }),
     crud.create({
       path,
-      description: 'At most ten levels deep. A product that names a new category makes it as well.',
+      description:
+        'The tree is at most ten levels deep. A product with a new category also creates the category.',
       body: { schema: schema.createCategory, example: schema.categoryBodyExample },
       errors: ['DUPLICATE'],
       async insert(session, { body, cause }, sought) {
@@ -88,12 +89,12 @@ export function createCategoryEndpoints(
     }),
     crud.get(),
     crud.put({
-      description: `Fields that are left out become null; slug and position stay. ${moving}`,
+      description: `Omitted fields become null, except slug and position, which are kept. ${moving}`,
       errors: ['DUPLICATE'],
     }),
     crud.patch({ summary: 'Rename, move or change a category', description: moving, errors: ['DUPLICATE'] }),
     crud.remove({
-      description: 'Only while it has neither products nor categories below it.',
+      description: 'The category must have no products and no categories below it.',
       errors: ['CATEGORY_NOT_EMPTY'],
     }),
   ];

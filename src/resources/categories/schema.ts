@@ -22,7 +22,7 @@ const separated = {
 
 const name = text(longestName)
   .refine(value => !containsSeparator(value), separated)
-  .describe('Unique among the categories of one parent; without a `>` that stands by itself.')
+  .describe('Unique among the categories of one parent; must not have a `>` that stands by itself.')
   .meta({ minLength: 1, maxLength: longestName });
 const slugPattern =
   /^[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*)*$/u;
@@ -35,9 +35,9 @@ const slug = z
   .string()
   .max(longestSlug)
   .regex(slugPattern, 'must be lower-case letters and digits, with single hyphens between them')
-  .describe('Its name for addresses, unique. Made from the name when it is not given.')
+  .describe('The name for use in addresses, unique. Derived from the name if omitted.')
   .meta({ minLength: 1, pattern: describedSlug, examples: ['tables'] });
-const parentText = 'The category it is directly below; null for those that are below none.';
+const parentText = 'The category directly above it; null at the top level.';
 const parentId = identifier()
   .nullable()
   .describe(parentText)
@@ -48,9 +48,9 @@ const position = z
   .int()
   .min(0)
   .max(lastPosition)
-  .describe('Its place among those of one parent, lowest first. After the last when it is not given.');
+  .describe('The position among the categories of one parent, lowest first. Last if omitted.');
 const imageText =
-  'The image it is shown with: the id of one that a product has. Null once that product has it no more.';
+  'The image it is shown with: the id of an image of a product. Null once the product no longer has that image.';
 const imageId = identifier()
   .nullable()
   .describe(imageText)
@@ -125,7 +125,7 @@ export const category = z
     name,
     slug,
     path: shownPath.describe(
-      'The names from the highest category down to this one, joined by ` > `. Read-only.',
+      'The names from the top-level category down to this one, joined by ` > `. Read-only.',
     ),
     parentId,
     position,
@@ -135,7 +135,7 @@ export const category = z
     productCount: z
       .int()
       .min(0)
-      .describe('The products in it and in all categories below it, each counted once. Read-only.'),
+      .describe('The number of products in it and in all categories below it, each counted once. Read-only.'),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   })
@@ -194,13 +194,13 @@ export const listCategories = z.object({
     .refine(isParent, { error: 'must be the id of a category, or null or root', params: { rule: 'pattern' } })
     .transform(value => (noParent.includes(value) ? null : Number(value)))
     .optional()
-    .describe('Only the categories directly below this one; `null` or `root`: those that are below none.')
+    .describe('Only the categories directly below this one; `null` or `root` for the top level.')
     .meta({
       override: { type: 'string', maxLength: 10, pattern: '^(?:\\d+|null|root)$', examples: ['root'] },
     }),
   slug: prose(longestSlug).optional().describe('Only the category with this slug.'),
   path: categoryPath.optional().describe('Only the category with this path.'),
-  sort: sort.describe('What to sort by; ties are broken by id. Default: position with parentId, else id.'),
+  sort: sort.describe('Sort key; ties are broken by id. Default: position with parentId, otherwise id.'),
   order,
   ...pageParameters,
 });

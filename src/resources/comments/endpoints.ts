@@ -10,7 +10,7 @@ import * as schema from './schema.ts';
 import { type CommentStore, toComment } from './store.ts';
 
 const path = '/posts/{id}/comments';
-const description = 'Its author and administrators may; editors may delete any comment.';
+const description = 'Allowed for the author and administrators; editors may delete any comment.';
 const example = { body: 'See you there.' };
 
 export function createCommentEndpoints(

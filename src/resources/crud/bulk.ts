@@ -66,7 +66,7 @@ interface BulkSpec<Params extends z.ZodObject | undefined, Update extends z.ZodO
   readonly id: string;
   /** The rows, for people, in the plural: `variants of a product`. */
   readonly items: string;
-  /** The text of the description after `All or none`. */
+  /** The text of the description after `Changes all or none`. */
   readonly description: string;
   readonly tag: string;
   readonly access: Access;
@@ -102,14 +102,14 @@ export function createBulkEndpoint<
     path,
     operationId: `bulkPatch${id}`,
     summary: `Change many ${items} at once`,
-    description: `All or none. ${spec.description}`,
+    description: `Changes all or none. ${spec.description}`,
     tag,
     access,
     ...(params === undefined ? {} : { params }),
     body: { kind: 'json', schema, example: { ids: [1, 2, 3], update: patch.example } },
     responses: {
       200: {
-        description: `How many ${id.toLowerCase()} were changed.`,
+        description: `The number of changed ${id.toLowerCase()}.`,
         schema: result,
         representation: z.object({ update: spec.schema }),
         example: { updated: 3 },

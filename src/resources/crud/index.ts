@@ -55,7 +55,7 @@ export function createCrudEndpoints<
   const buildOne = (description: string) => ({
     200: { description, schema: resource.schema, representation: shownSchema, ...alsoHal },
   });
-  const now = `The ${name} as it is now.`;
+  const updated = `The ${name} was updated.`;
   const readOnly = Object.keys(shownSchema.shape).filter(member => !(member in patch.schema.shape));
   const rules = { parse: createParser(replace.schema), readOnly, shown: shownSchema };
   /** The options that all operations that change a row share. */
@@ -157,7 +157,7 @@ export function createCrudEndpoints<
         method: 'PUT',
         operationId: `replace${id}`,
         body: { kind: 'json', ...replace },
-        responses: buildOne(particular.success ?? now),
+        responses: buildOne(particular.success ?? updated),
         handle: context => change(context, toCompletePatch(context.body), () => ({ fields: context.body })),
       }),
     patch: (particular: Particular = {}): Endpoint =>
@@ -166,7 +166,7 @@ export function createCrudEndpoints<
         method: 'PATCH',
         operationId: `patch${id}`,
         body: { kind: 'patch', ...patch },
-        responses: buildOne(particular.success ?? now),
+        responses: buildOne(particular.success ?? updated),
         handle: context =>
           checkResult(context.body, () =>
             change(context, context.body, before => applyPatch(context, before)),
@@ -178,7 +178,7 @@ export function createCrudEndpoints<
         method: 'DELETE',
         operationId: `delete${id}`,
         // HAL is offered although the response is empty: If-Match may name the tag of a HAL representation.
-        responses: { 204: { description: particular.success ?? `The ${name} is gone.`, ...alsoHal } },
+        responses: { 204: { description: particular.success ?? `The ${name} was deleted.`, ...alsoHal } },
         handle: context =>
           context.write(async session => {
             const before = await lockRow('remove', context, session);

@@ -20,13 +20,13 @@ export function createEventEndpoints({ database, paginator }: Dependencies, stor
     createListEndpoint(paginator, {
       path,
       operationId: 'listEvents',
-      summary: 'List what has been changed, by whom',
+      summary: 'List events',
       description:
-        'Every change, written down by the transaction that made it. With page the total is counted; of a long ' +
-        'trail, limit and cursor read the page alone. With since or until the default sort is createdAt. To follow the ' +
-        'trail, sort by id, also with since, and continue with the id of the last event as afterId, or with a cursor: an ' +
-        'event is listed once none can come before it, so that neither passes one by. The order of createdAt is for periods that are over: of changes made at once, the one that is ' +
-        'listed later may have the earlier time.',
+        'Every change, recorded by the transaction that made it, with its actor. With page, the total is counted; for a ' +
+        'long trail, use limit and cursor, which read only the page. With since or until, the default sort is ' +
+        'createdAt. To follow the trail, sort by id, also with since, and continue with the id of the last event as ' +
+        'afterId or with a cursor: an event is listed only once no other can come before it, so neither misses one. ' +
+        'Sort by createdAt only for past periods: of concurrent changes, the one listed later may have the earlier time.',
       tag,
       access,
       query: schema.listEvents,

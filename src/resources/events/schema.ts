@@ -17,7 +17,7 @@ const moment = z.iso.datetime({ offset: true }).meta({ examples: ['2026-01-15T09
 export const event = z
   .object({
     id: identifier(),
-    type: type.describe('What has happened: the resource and a verb in the past tense.'),
+    type: type.describe('What happened: the resource and a verb in the past tense.'),
     resource,
     resourceId: identifier(),
     actor: actor.describe('Who did it: `user:<id>`, `key:<id>`, `ip:<address>`, or a part of the service.'),
@@ -25,8 +25,8 @@ export const event = z
       .nullable()
       .describe('X-Request-ID of the request that did it.')
       .meta({ examples: ['5e0f2c1a-7d1b-4c36-9a53-0c2c6f9f1d3e'] }),
-    before: representation.describe('The resource before; null when it was created.'),
-    after: representation.describe('The resource afterwards; null when it was deleted.'),
+    before: representation.describe('The resource before the change; null if it was created.'),
+    after: representation.describe('The resource after the change; null if it was deleted.'),
     createdAt: timestamp(),
   })
   .meta({ id: 'Event' });
@@ -37,14 +37,12 @@ export const sortColumns = commonSorts;
 export const listEvents = z.object({
   type: type.optional().describe('Only events of this type.'),
   resource: resource.optional().describe('Only events of this kind of resource.'),
-  resourceId: idFilter('Only events of the resource with this id; together with resource.'),
-  actor: actor.optional().describe('Only what this actor did.'),
-  since: moment.optional().describe('Only events of this moment or later.'),
-  until: moment.optional().describe('Only events of this moment or earlier.'),
+  resourceId: idFilter('Only events of the resource with this id; requires `resource`.'),
+  actor: actor.optional().describe('Only events of this actor.'),
+  since: moment.optional().describe('Only events at or after this time.'),
+  until: moment.optional().describe('Only events at or before this time.'),
   afterId: integerParameter(0, largestId, { examples: [245] })
     .optional()
-    .describe(
-      'Only events with a higher id: what came after the last one that a follower has read; 0 for all.',
-    ),
+    .describe('Only events with a higher id, to continue after the last event read; 0 for all.'),
   ...listParameters(sortColumns),
 });

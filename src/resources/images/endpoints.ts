@@ -109,7 +109,6 @@ export function createImageEndpoints(
       await change(session, before, product.images.toSpliced(position, 1), cause);
     },
   };
-  const now = 'The image as it is now.';
   const crud = createCrudEndpoints(database, paginator, {
     name: 'image',
     id: 'ProductImage',
@@ -132,7 +131,7 @@ export function createImageEndpoints(
       path,
       operationId: 'listProductImages',
       summary: 'List the images of a product',
-      description: 'In their order.',
+      description: 'Sorted by position.',
       tag,
       access: read,
       params: byId,
@@ -157,7 +156,7 @@ export function createImageEndpoints(
       operationId: 'createProductImage',
       summary: 'Add an image to a product',
       description:
-        'A JPEG, PNG, WebP or GIF (AVIF where the machine of the service can read it), as it is or as the part `file` of a form: its content decides, not its name or type. What is not picture is taken out of it, EXIF and places with it, after it has been turned as EXIF says. Or JSON with a link, which is not fetched.',
+        'Send a JPEG, PNG, WebP or GIF (AVIF if the machine of the service can read it) as the body or as the part `file` of a form: its content determines the type. The image is rotated as its EXIF data says, then all metadata is removed, including EXIF and locations. Or send JSON with a link, which is not fetched.',
       tag,
       access: write,
       params: byId,
@@ -172,7 +171,7 @@ export function createImageEndpoints(
       },
       responses: {
         201: {
-          description: 'The image was added, as the last.',
+          description: 'The image was added as the last one.',
           schema: schema.productImage,
           hal: schema.productImageHal,
         },
@@ -207,15 +206,15 @@ export function createImageEndpoints(
         );
       },
     }),
-    crud.get({ summary: 'Read what is known of an image', success: now }),
+    crud.get({ summary: 'Read the data of an image' }),
     crud.patch({
-      summary: 'Describe an image, or put it at another place',
-      description: 'A position behind the last one is the last.',
+      summary: 'Change the description or position of an image',
+      description: 'A position after the last one means the last.',
     }),
     crud.remove({
-      summary: 'Take an image from a product',
-      description: 'A file that no product uses any more is removed a day later.',
-      success: 'The product is without it.',
+      summary: 'Remove an image from a product',
+      description: 'A file that no product uses is deleted a day later.',
+      success: 'The image was removed.',
     }),
   ];
 }

@@ -9,7 +9,7 @@ const position = z
   .int()
   .min(0)
   .max(mostImages - 1)
-  .describe('Its place among the images of the product, from 0.')
+  .describe('The position among the images of the product, from 0.')
   .meta({ examples: [0] });
 
 const example = {

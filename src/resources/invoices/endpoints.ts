@@ -49,7 +49,7 @@ export function createInvoiceEndpoints(
     createListEndpoint(paginator, {
       path,
       operationId: 'listInvoices',
-      description: 'Staff see all of them, others their own.',
+      description: 'Staff see all invoices, other users only their own.',
       tag,
       access: allow.everyone('invoices:read'),
       query: schema.listInvoices,
@@ -68,7 +68,7 @@ export function createInvoiceEndpoints(
       path: `${path}/{id}`,
       operationId: 'getInvoice',
       summary: 'Read an invoice',
-      description: 'As application/pdf it is the document that is sent to the customer.',
+      description: 'The application/pdf representation is the document that is sent to the customer.',
       tag,
       access: allow.everyone('invoices:read'),
       params: byId,
@@ -78,7 +78,7 @@ export function createInvoiceEndpoints(
           schema: schema.invoice,
           hal: schema.invoiceHal,
           otherMediaTypes: [pdf],
-          headers: { 'Content-Disposition': 'With application/pdf: the name to save it under.' },
+          headers: { 'Content-Disposition': 'With application/pdf: a file name.' },
         },
       },
       errors: ['NOT_FOUND'],
@@ -103,13 +103,13 @@ export function createInvoiceEndpoints(
       operationId: 'sendInvoice',
       summary: 'Send an invoice by e-mail',
       description:
-        'To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address, or have another by now, get a mail that says so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
+        'Sends the PDF to the address that the customer had when the order was placed. If the customer has not confirmed that address or now has another, the mail says so and has no PDF. Delivery is retried until the mail server accepts the mail; then the invoice has sentAt. Each request sends another mail unless it repeats an Idempotency-Key.',
       tag,
       access: allow.everyone('invoices:write'),
       params: byId,
       responses: {
         202: {
-          description: 'The mail is queued.',
+          description: 'The mail was queued.',
           schema: schema.queued,
           hal: schema.queued,
           example: { status: 'queued' },

@@ -7,7 +7,7 @@ import { amount, mostItems, orderItem } from '../orders/schema.ts';
 import { email } from '../users/schema.ts';
 
 const links = buildLinksSchema(['self'], ['order', 'customer', 'send']).describe(
-  'order, customer and send stand here only where the caller may use them.',
+  'order, customer and send are present only if the caller may use them.',
 );
 
 /** The content of an invoice never changes, except whether and when it was sent. */
@@ -16,7 +16,7 @@ const bare = z.object({
   number: z
     .string()
     .max(20)
-    .describe('Without gaps, in the order in which invoices were issued.')
+    .describe('Assigned without gaps, in the order in which invoices were issued.')
     .meta({ pattern: '^INV-\\d{6,10}$', examples: ['INV-000001'] }),
   status: z.enum(['issued', 'sent']),
   orderId: identifier(),
@@ -24,12 +24,12 @@ const bare = z.object({
   seller: z
     .object({
       name: text(200).meta({ examples: ['Catalog'] }),
-      address: z.array(text(200)).max(8).describe('Line by line.'),
+      address: z.array(text(200)).max(8).describe('The address, line by line.'),
     })
-    .meta({ id: 'Seller', description: 'As it was set when the invoice was issued.' }),
+    .meta({ id: 'Seller', description: 'The seller as set when the invoice was issued.' }),
   customer: z.object({ name: text(200).meta({ examples: ['Ada Winter'] }), email }).meta({
     id: 'InvoiceCustomer',
-    description: 'As it was when the order was placed; this is where the invoice is sent.',
+    description: 'The customer at the time of the order; the invoice is sent to this address.',
   }),
   currency: z
     .string()
@@ -37,9 +37,9 @@ const bare = z.object({
     .describe('ISO 4217.'),
   items: z.array(orderItem).max(mostItems),
   total: amount.describe('The sum of the totals of the items, in major units of the currency.'),
-  version: z.int().min(1).describe('One more with each change.'),
+  version: z.int().min(1).describe('Incremented with each change.'),
   issuedAt: timestamp(),
-  sentAt: timestamp().nullable().describe('When it last went out by mail.'),
+  sentAt: timestamp().nullable().describe('When it was last sent by mail.'),
   createdAt: timestamp(),
   updatedAt: timestamp(),
 });
@@ -49,7 +49,7 @@ export const invoiceHal = buildHalSchema(
   bare.omit({ items: true }),
   'InvoiceHal',
   links,
-  z.object({ item: z.array(orderItem).max(mostItems).describe('Each item.') }),
+  z.object({ item: z.array(orderItem).max(mostItems).describe('The items.') }),
 );
 export const invoicePage = buildPageSchemas(invoice, invoiceHal, 'invoices', 'InvoiceList', {
   halName: 'InvoiceHalList',
@@ -65,7 +65,7 @@ export const sortColumns = {
 } as const;
 
 export const listInvoices = z.object({
-  customerId: idFilter('Only invoices of this user; others than staff see their own in any case.'),
+  customerId: idFilter('Only invoices of this user; users other than staff see only their own.'),
   orderId: idFilter('Only the invoice of this order.'),
   ...listParameters(sortColumns),
 });

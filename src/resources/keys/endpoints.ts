@@ -54,7 +54,12 @@ export function createKeyEndpoints(
       tag,
       access: allow.admin(),
       body: { kind: 'json', schema: schema.createKey, example },
-      responses: { 201: { description: 'The key, shown this once.', schema: schema.apiKeyWithSecret } },
+      responses: {
+        201: {
+          description: 'The key was created; it is shown only in this response.',
+          schema: schema.apiKeyWithSecret,
+        },
+      },
       handle({ body, caller, url, write, cause }) {
         if (body.expiresAt != null && Date.parse(body.expiresAt) <= clock.now()) {
           throw createFieldError('expiresAt', 'future', 'must be in the future');
@@ -90,7 +95,7 @@ export function createKeyEndpoints(
       tag,
       access: allow.admin(),
       params: byId,
-      responses: { 204: { description: 'The key is not accepted any more.' } },
+      responses: { 204: { description: 'The key was revoked.' } },
       errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
       handle({ params: { id }, precondition, write, cause }) {
         return write(async session => {

@@ -24,7 +24,7 @@ export const scopes = [
 
 const fields = {
   name: text(100)
-    .describe('What the key is for.')
+    .describe('The purpose of the key.')
     .meta({ examples: ['Price import'] }),
   scopes: z
     .array(z.enum(scopes).meta({ id: 'Scope', description: 'A right of a key.' }))
@@ -38,7 +38,7 @@ const rateLimit = z
   .min(1)
   .max(1_000_000_000)
   .nullable()
-  .describe('Requests per window of the quota; null: the usual limit.')
+  .describe('Requests per window of the quota; null for the default limit.')
   .meta({ examples: [20_000] });
 
 export const createKey = z
@@ -57,10 +57,10 @@ export const apiKey = z
     prefix: z
       .string()
       .max(16)
-      .describe('The first characters of the key, to recognise it by.')
+      .describe('The first characters of the key, to recognise it.')
       .meta({ pattern: '^ck_[\\w-]+$', examples: ['ck_9fJ2mQ'] }),
     expiresAt: timestamp().nullable(),
-    lastUsedAt: timestamp().nullable().describe('To the minute.'),
+    lastUsedAt: timestamp().nullable().describe('When it was last used, to the minute.'),
     createdAt: timestamp(),
   })
   .meta({ id: 'ApiKey' });
@@ -70,7 +70,7 @@ export const apiKeyWithSecret = apiKey
     key: z
       .string()
       .max(100)
-      .describe('Shown this once only: store it now.')
+      .describe('Shown only once: store it now.')
       .meta({ pattern: '^ck_[\\w-]+$', examples: ['ck_9fJ2mQe7TzL4wXb1RkVn8sYpHc5Ud0GaEoKi6Nt3MjB'] }),
   })
   .meta({ id: 'ApiKeyWithSecret' });

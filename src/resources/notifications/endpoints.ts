@@ -85,7 +85,7 @@ export function createNotificationEndpoints(
       access,
       responses: {
         200: {
-          description: 'How many had not been read.',
+          description: 'The number of notifications that were unread.',
           schema: schema.markedRead,
           example: { updated: 3 },
         },
@@ -98,7 +98,7 @@ export function createNotificationEndpoints(
     }),
     crud.get({
       summary: 'Read one of your notifications',
-      description: 'Reading it does not mark it as read.',
+      description: 'This does not mark it as read.',
     }),
     crud.patch({ summary: 'Mark a notification as read or unread', success }),
     crud.remove(),

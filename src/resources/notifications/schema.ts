@@ -10,11 +10,11 @@ export const notification = z
   .object({
     id: identifier(),
     type: text(100)
-      .describe('The type of the event it is about.')
+      .describe('The type of the event.')
       .meta({ examples: ['order.paid'] }),
     message: text(500).meta({ examples: ['Order 12 has been paid.'] }),
     resource: text(50)
-      .describe('The kind of resource it is about.')
+      .describe('The kind of the resource.')
       .meta({ examples: ['order'] }),
     resourceId: identifier(),
     read,
@@ -40,10 +40,7 @@ export const markedRead = z.object({ updated: z.int().min(0) }).meta({ id: 'Mark
 
 export const sortColumns = commonSorts;
 export const listNotifications = z.object({
-  unread: z
-    .enum(['true', 'false'])
-    .optional()
-    .describe('Only those that have not been read, or only those that have.'),
+  unread: z.enum(['true', 'false']).optional().describe('Only unread notifications, or only read ones.'),
   ...listParameters(sortColumns),
 });
 

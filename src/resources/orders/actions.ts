@@ -83,12 +83,12 @@ export function createOrderActions(
       operationId: 'cancelOrder',
       summary: 'Cancel an order',
       description:
-        'While it is PENDING. Its reserved stock is released. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
+        'Possible while the order is PENDING. Releases its reserved stock. If-Match takes the ETag of the order, from `GET /v1/orders/{id}`.',
       tag,
       access,
       params: byId,
       responses: {
-        200: { description: 'The order, cancelled.', schema: schema.order, hal: schema.orderHal },
+        200: { description: 'The order was cancelled.', schema: schema.order, hal: schema.orderHal },
       },
       errors: ['NOT_FOUND', 'ORDER_ALREADY_PAID', 'ORDER_ALREADY_CANCELLED', 'PRECONDITION_FAILED'],
       handle(context) {
@@ -109,13 +109,13 @@ export function createOrderActions(
       operationId: 'payOrder',
       summary: 'Pay an order',
       description:
-        'While it is PENDING. Without a payment provider the payment is recorded, and the order is PAID at once; with PAYMENT_BY_HAND=staff by administrators and API keys only. With one, the payment is opened: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
+        'Possible while the order is PENDING. Without a payment provider, the payment is recorded and the order is PAID immediately; with PAYMENT_BY_HAND=staff, only administrators and API keys may do this. With a provider, the payment is created: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order, from `GET /v1/orders/{id}`.',
       tag,
       access,
       params: byId,
       responses: {
         200: {
-          description: 'The order, and its payment.',
+          description: 'The order and its payment.',
           schema: schema.paidOrder,
           hal: schema.paidOrderHal,
         },

@@ -32,7 +32,7 @@ const tag = 'Orders';
 const itemParams = z.object({ id: identifier(), itemId: identifier() });
 const nestedParams = z.object({ id: identifier(), orderId: identifier() });
 const sorting =
-  '`sort=total` is by the number of minor units (cents), whatever the currency: orders of one currency are sorted by what they cost, and those of several do not compare (JPY 500 is before EUR 6.00).';
+  '`sort=total` sorts by the number of minor units (cents), regardless of the currency: JPY 500 comes before EUR 6.00. Only totals in the same currency are comparable.';
 const one = { description: 'The order.', schema: schema.order, hal: schema.orderHal };
 
 export interface OrderStores {
@@ -92,7 +92,7 @@ export function createOrderEndpoints(
       operationId: 'createOrder',
       summary: 'Place an order',
       description:
-        'Names and prices are those of the moment the order is placed; each line costs price × quantity, rounded half up to the minor unit of the currency, and the order the sum of its lines. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.',
+        'Names and prices are those of the moment when the order is placed. Each line costs price × quantity, rounded half up to the minor unit of the currency; the order costs the sum of its lines. All products must have the same currency. A product may be named twice only in different variants; a product with variants is ordered by naming one. Tracked stock is reserved until the order is paid or cancelled; if there is not enough for every line, nothing is ordered.',
       tag,
       access: allow.everyone('orders:write'),
       params: byId,

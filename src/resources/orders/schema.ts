@@ -29,11 +29,13 @@ const currency = z
 export const orderItem = z
   .object({
     id: identifier(),
-    productId: identifier().describe('The product may be gone by now: what it was is kept here.'),
+    productId: identifier().describe(
+      'The product, which may have been deleted since; the item keeps its data.',
+    ),
     variantId: identifier()
       .nullable()
       .meta({ examples: [null] })
-      .describe('Null where the product has no variants.'),
+      .describe('Null if the product has no variants.'),
     name: text(200).meta({ examples: ['Walnut desk lamp'] }),
     sku: text(longestSku)
       .nullable()
@@ -42,11 +44,11 @@ export const orderItem = z
       .record(text(50), text(100))
       .nullable()
       .meta({ examples: [null] })
-      .describe('Those of the variant, as they were: `{"Size": "M"}`.'),
+      .describe('The options of the variant when it was ordered: `{"Size": "M"}`.'),
     quantity,
     unitPrice: amount
       .describe(
-        'What one cost when it was ordered, in major units: the price as it was, which may have more decimals than amounts of the currency.',
+        'The price of one piece when it was ordered, in major units; it may have more decimals than amounts of the currency.',
       )
       .meta({ examples: [79.5] }),
     total: amount.describe(
@@ -61,7 +63,7 @@ export const orderItemHal = orderItem
 
 const links = buildLinksSchema(['self', 'items'], ['customer', 'cancel', 'pay']).meta({
   id: 'OrderLinks',
-  description: 'cancel and pay stand here only while they are possible and permitted to the caller.',
+  description: 'cancel and pay are present only while they are possible and the caller may use them.',
 });
 
 /** The representation without links, as in events. */
@@ -72,7 +74,7 @@ const bare = z.object({
   currency,
   customerId: identifier(),
   items: z.array(orderItem).max(mostItems),
-  version: z.int().min(1).describe('One more with each change.'),
+  version: z.int().min(1).describe('Incremented with each change.'),
   createdAt: timestamp(),
   updatedAt: timestamp(),
   paidAt: timestamp()
@@ -97,8 +99,8 @@ export const orderHal = buildHalSchema(
         _links: z.object({ self: link }),
       })
       .optional()
-      .describe('Absent when the customer is no longer there.'),
-    item: z.array(orderItemHal).max(mostItems).describe('Each item; the link `items` leads to their list.'),
+      .describe('Absent if the customer’s account was deleted.'),
+    item: z.array(orderItemHal).max(mostItems).describe('The items; the link `items` leads to their list.'),
   }),
 );
 
@@ -109,13 +111,11 @@ const payment = z
     status: z.enum(['pending', 'succeeded']),
     reference: prose(255)
       .nullable()
-      .describe('The provider’s own name for the payment.')
+      .describe('The provider’s id of the payment.')
       .meta({ examples: ['pi_3PqXyz'] }),
     clientSecret: prose(500)
       .nullable()
-      .describe(
-        'To confirm the payment with, in the customer’s browser; null when there is nothing to confirm.',
-      )
+      .describe('Confirms the payment in the customer’s browser; null if there is nothing to confirm.')
       .meta({ examples: ['pi_3PqXyz_secret_aBcD'] }),
   })
   .meta({ id: 'Payment' });
@@ -134,7 +134,7 @@ export const createOrder = z
           productId: identifier(),
           variantId: identifier()
             .nullish()
-            .describe('One of the product’s; required where it has any.')
+            .describe('A variant of the product; required if it has any.')
             .meta({ examples: [null] }),
           quantity,
         }),
@@ -163,7 +163,7 @@ export const sortColumns = {
 } as const;
 
 export const listOrders = z.object({
-  status: status.optional().describe('Only orders of this status.'),
+  status: status.optional().describe('Only orders with this status.'),
   ...listParameters(sortColumns),
 });
 export const listAllOrders = listOrders.extend({

@@ -81,9 +81,9 @@ export function createStripeWebhook({
       method: 'POST',
       path: '/webhooks/stripe',
       operationId: 'receiveStripeEvent',
-      summary: 'Reports from Stripe',
+      summary: 'Receive events from Stripe',
       description:
-        'For Stripe only: the body must be signed with STRIPE_WEBHOOK_SECRET (header `Stripe-Signature`). `payment_intent.succeeded` makes the order PAID, or is refunded when it was cancelled; other events are acknowledged and ignored.',
+        'For Stripe only: the body must be signed with STRIPE_WEBHOOK_SECRET (header `Stripe-Signature`). `payment_intent.succeeded` makes the order PAID; the payment of a cancelled order is refunded. Other events are acknowledged and ignored.',
       tag: 'Orders',
       access: allow.public,
       body: {
@@ -91,7 +91,7 @@ export function createStripeWebhook({
         schema: stripeEvent,
         limit: bodyLimit,
       },
-      responses: { 200: { description: 'The event has been taken note of.', schema: received } },
+      responses: { 200: { description: 'The event was received.', schema: received } },
       errors: ['INVALID_SIGNATURE', 'PAYMENT_MISMATCH', 'NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE'],
       idempotent: false,
       // Stripe may report as often as necessary: only requests without a valid signature are charged, after the check.

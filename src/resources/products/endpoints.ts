@@ -37,7 +37,8 @@ import type { ProductChange } from './writes/rows.ts';
 
 const tag = 'Products';
 const path = '/products';
-const renaming = 'A new name in the place of one of the `options` renames it, of its variants too.';
+const renaming =
+  'A new name at the position of an existing option renames that option, also in the variants.';
 
 export interface ProductParts {
   readonly products: ProductStore;
@@ -148,7 +149,7 @@ export function createProductEndpoints(
       name: 'product',
       id: 'Products',
       items: 'products',
-      description: `Ids that do not exist are skipped and not counted. The products have ${mostWritten.toLocaleString('en')} characters of text together at most, before and after: those with very long texts are changed in several requests.`,
+      description: `Ids that do not exist are skipped and not counted. The products may have ${mostWritten.toLocaleString('en')} characters of text in total, both before and after: change products with very long texts in several requests.`,
       tag,
       access: write,
       patch: { schema: schema.patchProduct, example: { status: 'archived' } },
@@ -179,7 +180,7 @@ export function createProductEndpoints(
     }),
     crud.get(),
     crud.put({
-      description: `Fields that are left out become null, lists and attributes empty and status active. ${renaming}`,
+      description: `Omitted fields become null, omitted lists and attributes empty, and an omitted status active. ${renaming}`,
       errors: ['DUPLICATE', 'OPTION_IN_USE'],
     }),
     crud.patch({ description: renaming, errors: ['DUPLICATE', 'OPTION_IN_USE'] }),

@@ -28,27 +28,32 @@ import { weight } from './members/weight.ts';
 
 export const statuses = ['active', 'archived'] as const;
 
-const name = text(200).describe('Trimmed; not blank.');
+const name = text(200).describe('Trimmed; must not be blank.');
 const price = z.number().min(0).describe('In major units of the currency; returned as sent.');
 const currency = currencyCode.meta({ minLength: 3, maxLength: 3, examples: ['EUR'] });
 const status = z.enum(statuses);
 const description = prose(100_000);
-const sku = text(longestSku).describe('Unique among products.');
-const categoryText = 'The path of its main category, made when it is new: names joined by ` > `.';
-const categoriesText = 'The paths of further categories, without its main one.';
+const sku = text(longestSku).describe('Unique among products and variants.');
+const categoryText = 'The path of the main category: names joined by ` > `. A new category is created.';
+const categoriesText = 'The paths of further categories, without the main one.';
 const category = categoryPath.describe(categoryText);
 const tags = z.array(text(50)).max(50);
 const rating = z
   .object({
-    average: z.number().min(1).max(5).nullable().describe('To two decimals; null without reviews.'),
+    average: z
+      .number()
+      .min(1)
+      .max(5)
+      .nullable()
+      .describe('The average, to two decimals; null without reviews.'),
     count: z.int().min(0),
   })
-  .describe('What its reviews say. Read-only.');
+  .describe('The rating from its reviews. Read-only.');
 const brand = text(100)
-  .describe('Who makes it. Trimmed; not blank.')
+  .describe('The brand. Trimmed; must not be blank.')
   .meta({ examples: ['Nordlicht'] });
 const mpn = text(100).describe('The manufacturer’s part number.');
-const externalId = text(200).describe('What another system calls it. Unique among products.');
+const externalId = text(200).describe('The id in another system. Unique among products.');
 const categories = z.array(categoryPath).max(20).describe(categoriesText);
 
 const example = {
@@ -117,18 +122,20 @@ export const product = z
     categories: z.array(shownPath).max(20).describe(categoriesText),
     attributes,
     options,
-    images: z.array(image).max(100).describe('In their order.'),
+    images: z.array(image).max(100).describe('Sorted by position.'),
     stock: stock.nullable().describe(stockText),
-    variantCount: z.int().min(0).describe('How many variants it has. Read-only.'),
+    variantCount: z.int().min(0).describe('The number of variants. Read-only.'),
     priceRange: z
       .object({
-        min: z.number().min(0).describe('The lowest price; the one it has as its price.'),
+        min: z.number().min(0).describe('The lowest price, which is the price of the product.'),
         max: z.number().min(0).describe('The highest price.'),
       })
       .describe('The lowest and the highest price of its variants, or its own. Read-only.'),
     available: z
       .boolean()
-      .describe('Whether it can be bought now: active, and in stock or not tracked. Read-only.'),
+      .describe(
+        'Whether it can be bought now: active, and in stock, not tracked or on backorder. Read-only.',
+      ),
   })
   .meta({ id: 'Product', example });
 
@@ -196,7 +203,7 @@ export const replaceProduct = createProduct
 
 /** PATCH with application/json: only the fields that change. */
 export const patchProduct = createProduct
-  .extend({ stock: changedStock.nullish().describe('Null where nothing is counted.') })
+  .extend({ stock: changedStock.nullish().describe('The stock; null if it is not counted.') })
   .partial()
   .meta({ id: 'PatchProduct' });
 
@@ -242,26 +249,29 @@ export const listProducts = z.object({
     integerParameter(1, largestId),
     { type: 'integer', format: 'int32', minimum: 1, maximum: largestId },
     { example: 1, most: 100 },
-  ).describe('Only the product with this id. May be repeated: those of all the ids that exist.'),
-  status: status.optional().describe('Only products of this status.'),
+  ).describe('Only the product with this id. May be repeated to match any of the ids.'),
+  status: status.optional().describe('Only products with this status.'),
   category: buildRepeatedText(categoryPath, longestPath, 'lighting').describe(
-    'Only products of the category with this path, and of all below it. May be repeated: those of any of them.',
+    'Only products in the category with this path or in one below it. May be repeated to match any of them.',
   ),
-  name: text(200).optional().describe('Only products that are called exactly so.'),
+  name: text(200).optional().describe('Only products with exactly this name.'),
   sku: buildRepeatedText(text(longestSku), longestSku, 'LAMP-0001', 100).describe(
-    'Only the product that has exactly this sku, or of which a variant has it. May be repeated: those of any of them.',
+    'Only the product that has exactly this sku, or a variant with it. May be repeated to match any of them.',
   ),
   tag: buildRepeatedText(text(50), 50, 'desk').describe(
-    'Only products that have exactly this tag among theirs. May be repeated: those with any of them.',
+    'Only products with exactly this tag. May be repeated to match any of them.',
   ),
   brand: buildRepeatedText(text(100), 100, 'Nordlicht').describe(
-    'Only products of this brand. May be repeated: those of any of them.',
+    'Only products of this brand. May be repeated to match any of them.',
   ),
   gtin: gtinParameter
     .optional()
-    .describe('Only products that have this GTIN, or of which a variant has it; leading zeros do not count.'),
-  externalId: text(200).optional().describe('Only the product that another system calls so.'),
-  available: z.enum(['true', 'false']).optional().describe('Only what can be bought now, or only the rest.'),
+    .describe('Only products that have this GTIN, or a variant with it; leading zeros are ignored.'),
+  externalId: text(200).optional().describe('Only the product with this id in another system.'),
+  available: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('Only items that can be bought now, or only the others.'),
   minPrice: numberParameter({ examples: [10] })
     .optional()
     .describe('Only products that cost this much or more.'),

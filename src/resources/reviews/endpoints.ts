@@ -11,7 +11,7 @@ import { type ReviewStore, toReview } from './store.ts';
 
 const path = '/products/{id}/reviews';
 const description =
-  'Its author and administrators may; editors may delete any review. The product’s rating follows.';
+  'Allowed for the author and administrators; editors may delete any review. Updates the product’s rating.';
 const example = { rating: 5, body: 'Bright, and well made.' };
 const createAlreadyReviewedError = () =>
   new HttpError('DUPLICATE', {
@@ -56,7 +56,8 @@ export function createReviewEndpoints(
       path,
       params: byId,
       summary: 'Review a product',
-      description: 'One review per user and product, by the user who is signed in: no API key can write one.',
+      description:
+        'One review per user and product. The author is the user who is signed in, so API keys cannot write reviews.',
       body: { schema: schema.createReview, example },
       errors: ['NOT_FOUND', 'DUPLICATE'],
       async insert(session, author, { params: { id }, body, cause }) {

@@ -60,13 +60,13 @@ export function createSearchEndpoints(
       method: 'GET',
       path: '/search/suggest',
       operationId: 'suggest',
-      summary: 'Suggest as a user types',
+      summary: 'Suggest completions of a query',
       description:
-        'Words that complete the last one, categories and products: some of each. Of what the caller may read. Names with the words as they were typed come before those with other forms of them, typing errors are tolerated only in words that no document has, and words come from names that have those before them as they were typed.',
+        'Suggests words that complete the last one, categories and products, from what the caller may read. Names that have the words as typed come before names with other forms of them. Typing errors are tolerated only in words that no document has. Suggested words come from names that have the preceding words as typed.',
       tag: 'Search',
       access: allow.everyone('search:read'),
       query: schema.suggest,
-      responses: { 200: { description: 'What may be meant.', schema: schema.suggestions } },
+      responses: { 200: { description: 'The suggestions.', schema: schema.suggestions } },
       handle({ query, caller, url }) {
         const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
         const key = `${visible.join()} ${url.base}${url.path}?${url.search}`;
@@ -92,7 +92,7 @@ export function createSearchEndpoints(
       operationId: 'search',
       summary: 'Search',
       description:
-        'Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. `status=archived`, for staff, searches archived products instead of the others; the facet `status` counts the kind that is searched. The best hits come first: all words before some, names before descriptions, rare words before common ones, words as they are before other forms and typing errors. Filters, `sort` and `facets` are those of lists of products: with any of them, only products are found. Filters take hits out of those that the query has without them, so a facet counts for each value the `total` with that value as its filter; only where no hit of the query meets them are others with some of its words found. With `sort` or `order`, where any hit has all words, only those are listed and counted; where none has, those with some are, and `meta.relaxed` says what they lack.',
+        'Finds products, articles and posts; for staff also orders, for administrators also users. An API key finds what its other scopes let it read. `status=archived`, for staff, searches archived products instead of active ones; the facet `status` counts those searched. The best hits come first: all words before some, names before descriptions, rare words before common ones, exact words before other forms and typing errors. Filters, `sort` and `facets` are those of the list of products; with any of them, only products are found. Filters remove hits from the unfiltered result, so a facet counts for each value the `total` with that value as filter. Only if no hit matches the filters, products with some of the words are found. With `sort` or `order`, only hits with all words are listed and counted if there are any; otherwise hits with some words are, and `meta.relaxed` has the missing words.',
       tag: 'Search',
       access: allow.everyone('search:read'),
       query: schema.search,

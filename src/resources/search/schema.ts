@@ -39,10 +39,12 @@ const searchHit = z
       .min(0)
       .max(1)
       .describe(
-        'How good the hit is: above 0.5 with all words, below with some; 0 for what comes after the two hundred best.',
+        'The quality of the hit: above 0.5 with all words, below with some; 0 after the two hundred best.',
       )
       .meta({ examples: [1] }),
-    missing: queryWords.describe('Words of the query that this hit does not have.').meta({ examples: [[]] }),
+    missing: queryWords
+      .describe('Words of the query that this hit does not contain.')
+      .meta({ examples: [[]] }),
     url: z
       .url()
       .max(2048)
@@ -64,13 +66,13 @@ const facets = z
   .meta({
     id: 'SearchFacets',
     description:
-      'Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.',
+      'The number of hits of each type that the caller may read, regardless of `type`, and the requested facets of products.',
     examples: [{ product: 1, article: 0, post: 0 }],
   });
 
 const relaxed = queryWords
   .optional()
-  .describe('Where nothing has all the words: those that the best hit does not have.')
+  .describe('If no hit has all words: those that the best hit does not contain.')
   .meta({ examples: [['woman']] });
 
 export const searchResults = buildCollectionSchema(searchHit, 'SearchResults', {
@@ -91,7 +93,7 @@ const filters = {
   name,
   sku: text(longestSku)
     .optional()
-    .describe('Only the product that has exactly this sku, or of which a variant has it.'),
+    .describe('Only the product that has exactly this sku, or a variant with it.'),
   gtin,
   externalId,
   minPrice,
@@ -101,26 +103,25 @@ const filters = {
   status: z
     .enum(['active', 'archived'])
     .optional()
-    .describe('Only products of this status; without it the active ones. `archived` is for staff.'),
+    .describe('Only products with this status; default active. `archived` requires staff.'),
   facets: counted,
-  sort: sort.describe('What products are sorted by; ties are broken by id. Default: the best hits first.'),
+  sort: sort.describe('Sort key of products; ties are broken by id. Default: the best hits first.'),
   order,
 };
 
 export const search = z.object({
   q: text(200).meta({
-    description:
-      'The words to find; the last may be the beginning of one. Case and diacritics do not matter.',
+    description: 'The words to find; the last may be incomplete. Case and diacritics are ignored.',
     examples: ['walnut lamp'],
   }),
-  type: type.optional().describe('Only hits of this type; order is for staff, user for administrators.'),
+  type: type.optional().describe('Only hits of this type; order requires staff, user an administrator.'),
   ...filters,
   ...pageParameters,
 });
 
 /** A query that is still being typed. */
 export const suggest = z.object({
-  q: text(200).meta({ description: 'What has been typed so far.', examples: ['walnut la'] }),
+  q: text(200).meta({ description: 'The text typed so far.', examples: ['walnut la'] }),
 });
 
 export const suggestions = z
@@ -128,17 +129,17 @@ export const suggestions = z
     words: z
       .array(prose(300))
       .max(10)
-      .describe('What may be meant: the query with its last word completed, the most frequent first.')
+      .describe('The query with its last word completed, most frequent first.')
       .meta({ examples: [['walnut lamp']] }),
     categories: z
       .array(
         z.object({
           id: identifier(),
           name: prose(100)
-            .describe('Its own name.')
+            .describe('The name.')
             .meta({ examples: ['Lamps'] }),
           path: prose(1200)
-            .describe('The names down to it.')
+            .describe('The names from the top-level category down to it.')
             .meta({ examples: ['Lighting > Lamps'] }),
           url: z
             .url()
@@ -147,7 +148,7 @@ export const suggestions = z
         }),
       )
       .max(10)
-      .describe('Categories whose names have these words.'),
+      .describe('Categories whose names contain these words.'),
     products: z.array(searchHit).max(10).describe('The best products, as hits of a search.'),
   })
   .meta({ id: 'Suggestions' });

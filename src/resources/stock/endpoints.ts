@@ -31,7 +31,7 @@ export function createStockEndpoints(
       path,
       operationId: 'adjustStock',
       summary: 'Adjust stock',
-      description: `Adds to what is on hand, or takes from it, of products and variants, 500 lines at most: all or none. The products have ${mostWritten.toLocaleString('en')} characters of text together at most. What is sold through orders is not to be adjusted: it is taken when they are paid. Each line names a product by productId, a variant by variantId, or either by sku.`,
+      description: `Adds to or subtracts from the pieces on hand of products and variants, in up to 500 lines: all or none. Each line names a product by productId, a variant by variantId, or either by sku. The products may have ${mostWritten.toLocaleString('en')} characters of text in total. Do not adjust stock for orders: it is subtracted when they are paid.`,
       tag,
       access: allow.staff('products:write'),
       body: {
@@ -39,7 +39,7 @@ export function createStockEndpoints(
         schema: schema.adjustStock,
         example: { adjustments: [{ productId: 2, delta: 12, reason: 'delivery 4711' }] },
       },
-      responses: { 200: { description: 'What there is of each now.', schema: schema.adjusted } },
+      responses: { 200: { description: 'The stock of each after the adjustment.', schema: schema.adjusted } },
       errors: ['ADJUSTMENT_REFUSED'],
       handle({ body, write, cause }) {
         return write(async session => {

@@ -15,12 +15,12 @@ const delta = z
   .min(-largestId)
   .max(largestId)
   .refine(pieces => pieces !== 0, { error: 'must not be 0', params: { rule: 'notZero' } })
-  .describe('Pieces that have come, or, below 0, gone.')
+  .describe('Pieces added or, if negative, removed.')
   .meta({ not: { const: 0 }, examples: [12] });
 const reason = text(200)
-  .describe('Why, for those who read the list.')
+  .describe('The reason, for readers of the list.')
   .meta({ examples: ['delivery 4711'] });
-const variant = identifier().describe('The variant, where the product has variants.');
+const variant = identifier().describe('The variant, if the product has variants.');
 const sku = text(longestSku).meta({ examples: ['LAMP-0001'] });
 
 const line = z
@@ -48,20 +48,20 @@ const line = z
 
 export const adjustStock = z
   .object({
-    adjustments: z.array(line).min(1).max(mostAdjustments).describe('Made in this order, all or none.'),
+    adjustments: z.array(line).min(1).max(mostAdjustments).describe('Applied in this order, all or none.'),
   })
   .meta({ id: 'AdjustStock' });
 
 const adjustment = z
   .object({
     id: identifier(),
-    productId: identifier().describe('The product may be gone by now.'),
+    productId: identifier().describe('The product, which may have been deleted since.'),
     variantId: variant.nullable(),
-    sku: sku.nullable().describe('As it was then.'),
+    sku: sku.nullable().describe('The sku at that time.'),
     delta,
     reason,
-    onHand: pieces.describe('Pieces there were afterwards.'),
-    reserved: pieces.describe('Of these, pieces that orders had reserved.'),
+    onHand: pieces.describe('Pieces in stock afterwards.'),
+    reserved: pieces.describe('Of these, pieces reserved for orders.'),
     actor: text(300)
       .describe('Who did it: `user:<id>` or `key:<id>`.')
       .meta({ examples: ['user:1'] }),
@@ -74,13 +74,15 @@ const adjustmentHal = buildHalSchema(
   adjustment,
   'StockAdjustmentHal',
   buildLinksSchema(['product'], ['variant']).describe(
-    'Where the product, and the variant, were; they may be gone by now.',
+    'The product and the variant, which may have been deleted since.',
   ),
   z.object({}),
 );
 
 export const adjusted = z
-  .object({ data: z.array(adjustment).max(mostAdjustments).describe('In the order they were sent in.') })
+  .object({
+    data: z.array(adjustment).max(mostAdjustments).describe('In the order in which they were sent.'),
+  })
   .meta({ id: 'AdjustedStock' });
 
 export const adjustmentPage = buildPageSchemas(
@@ -92,8 +94,8 @@ export const adjustmentPage = buildPageSchemas(
 export const sortColumns = commonSorts;
 
 export const listAdjustments = z.object({
-  productId: idFilter('Only those of this product and its variants.'),
-  variantId: idFilter('Only those of this variant.'),
+  productId: idFilter('Only adjustments of this product and its variants.'),
+  variantId: idFilter('Only adjustments of this variant.'),
   ...listParameters(sortColumns),
 });
 

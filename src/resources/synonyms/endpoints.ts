@@ -26,7 +26,7 @@ export function createSynonymEndpoints(
     changedAt: row => row.updated_at,
   });
   const body = { schema: schema.replaceSynonym, example: schema.synonymBodyExample };
-  const now = 'The synonyms as they are now.';
+  const updated = 'The synonyms were updated.';
   const crud = createCrudEndpoints(database, paginator, {
     name: 'synonym',
     object: 'synonyms',
@@ -56,9 +56,9 @@ export function createSynonymEndpoints(
     }),
     crud.create({
       path,
-      summary: 'Say which words mean the same',
-      description: 'Holds for every search from now on.',
-      success: 'The words are synonyms.',
+      summary: 'Create synonyms',
+      description: 'Applies to all searches from now on.',
+      success: 'The synonyms were created.',
       body,
       errors: ['LIMIT_REACHED'],
       async insert(session, { body, cause }) {
@@ -71,8 +71,8 @@ export function createSynonymEndpoints(
       },
     }),
     crud.get({ success: 'The synonyms.' }),
-    crud.put({ success: now }),
-    crud.patch({ summary: 'Change synonyms', success: now }),
-    crud.remove({ success: 'The words are no synonyms any more.' }),
+    crud.put({ success: updated }),
+    crud.patch({ summary: 'Change synonyms', success: updated }),
+    crud.remove({ success: 'The synonyms were deleted.' }),
   ];
 }

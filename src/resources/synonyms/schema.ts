@@ -22,7 +22,7 @@ const words = z
     error: 'must not name a word twice',
     params: { rule: 'uniqueItems' },
   })
-  .describe('Words, or a few words together: a search for any of them finds all of them.')
+  .describe('Words or short phrases: a search for any of them finds all of them.')
   .meta({ examples: [['sofa', 'couch', 'settee']], uniqueItems: true });
 
 const example = {

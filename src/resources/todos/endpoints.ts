@@ -60,7 +60,7 @@ export function createTodoEndpoints(
       summary: 'List your todos',
       query: schema.listTodos,
       responses: {
-        200: { description: 'All of them, or those that were requested.', schema: schema.todoList },
+        200: { description: 'All todos, or those that match the filter.', schema: schema.todoList },
       },
       async handle({ query, caller }) {
         const done = query.done === undefined ? undefined : query.done === 'true';
@@ -70,8 +70,8 @@ export function createTodoEndpoints(
     }),
     crud.create({
       path,
-      summary: 'Make a todo',
-      success: 'The todo was made; it is not done.',
+      summary: 'Create a todo',
+      success: 'The todo was created; it is not done.',
       body: { schema: schema.createTodo },
       errors: ['LIMIT_REACHED'],
       async insert(session, { body, caller, cause }) {

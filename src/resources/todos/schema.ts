@@ -6,7 +6,7 @@ import { identifier, text, timestamp } from '../../http/schema.ts';
 export const todosLimit = 1000;
 
 const title = text(500)
-  .describe('Trimmed; not blank.')
+  .describe('Trimmed; must not be blank.')
   .meta({ examples: ['Order more lamps'] });
 
 const falseWords = ['', '0', 'false'];
@@ -52,7 +52,7 @@ export const listTodos = z.object({
   done: z
     .enum(['true', 'false'])
     .optional()
-    .describe('Only those that are done, or only those that are not.'),
+    .describe('Only todos that are done, or only those that are not.'),
 });
 
 export type Todo = z.output<typeof todo>;

@@ -43,11 +43,11 @@ export function createDeletionEndpoints(
       path: '/users/{id}',
       operationId: 'deleteUser',
       summary: 'Delete a user',
-      description: 'Ends all sessions of the user. Orders and invoices stay as they are.',
+      description: 'Ends all sessions of the user. Orders and invoices are kept.',
       tag: 'Users',
       access: allow.admin('users:write'),
       params: byId,
-      responses: { 204: { description: 'The user is gone.' } },
+      responses: { 204: { description: 'The user was deleted.' } },
       errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
       handle(context) {
         const { params, caller, precondition, write, cause } = context;
@@ -67,9 +67,9 @@ export function createDeletionEndpoints(
       method: 'POST',
       path: '/me/deletion',
       operationId: 'deleteMe',
-      summary: 'Delete one’s own account',
+      summary: 'Delete your account',
       description:
-        'Ends all sessions, and deletes reviews, comments, notifications and todos. Orders and invoices stay as they are, so cancel first what is not paid. A mail says that the account is gone; nothing brings it back. After a few wrong current passwords each further one has to wait, with 429.',
+        'Ends all sessions and deletes your reviews, comments, notifications and todos. Orders and invoices are kept, so cancel unpaid orders first. A mail confirms the deletion, which cannot be undone. After a few wrong current passwords, further attempts get 429 and must wait.',
       tag: 'Authentication',
       access: allow.everyone(),
       body: {
@@ -77,7 +77,7 @@ export function createDeletionEndpoints(
         schema: accountDeletion,
         example: { currentPassword: 'correct horse battery' },
       },
-      responses: { 204: { description: 'The account is gone.' } },
+      responses: { 204: { description: 'The account was deleted.' } },
       errors: ['WRONG_PASSWORD', 'LAST_ADMINISTRATOR'],
       async handle({ body, caller, address, showQuota, write, cause }) {
         const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;

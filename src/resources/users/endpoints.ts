@@ -58,7 +58,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       operationId: 'createUser',
       summary: 'Create a user',
       description:
-        'A user with a password gets a mail to confirm the address, one without a mail to set a password. An API key makes users of the role `user` only.',
+        'A user with a password gets a mail to confirm the address; a user without one gets a mail to set it. An API key can only create users with the role `user`.',
       tag,
       access: allow.admin('users:write'),
       body: { kind: 'json', schema: schema.createUser, example: schema.createUserExample },
@@ -86,7 +86,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       path: `${path}/{id}`,
       operationId: 'getUser',
       summary: 'Read a user',
-      description: 'Administrators read all users, others themselves.',
+      description: 'Administrators can read all users; other users can read only themselves.',
       tag,
       access: allow.everyone('users:read'),
       params: byId,
@@ -105,12 +105,12 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       operationId: 'replaceUser',
       summary: 'Replace a user',
       description:
-        'Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address send `currentPassword` with it; the address becomes `pendingEmail`, and counts when the token of the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of others at once. A changed address ends the sessions, and the one before gets a mail.',
+        'Omitted tags are removed. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address must send `currentPassword`; the new address is `pendingEmail` until the token from the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of another user immediately. A change of the address ends the sessions, and the former address gets a mail.',
       tag,
       access: allow.everyone('users:write'),
       params: byId,
       body: { kind: 'json', schema: schema.replaceUser, example: replacement },
-      responses: { 200: buildUserResponse('The user as it is now.') },
+      responses: { 200: buildUserResponse('The user was updated.') },
       errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: context => change(context.params.id, context, () => context.body),
     }),
@@ -120,12 +120,12 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       operationId: 'patchUser',
       summary: 'Change fields of a user',
       description:
-        'A JSON Patch that tests `/version` is refused with 409 when another change was faster. The rules are those of PUT.',
+        'The rules are those of PUT. A JSON Patch that tests `/version` gets 409 if another change came first.',
       tag,
       access: allow.everyone('users:write'),
       params: byId,
       body: { kind: 'patch', schema: schema.patchUser, example: { name: 'Ada Summer' } },
-      responses: { 200: buildUserResponse('The user as it is now.') },
+      responses: { 200: buildUserResponse('The user was updated.') },
       errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: context =>
         checkResult(context.body, () =>

@@ -24,7 +24,7 @@ export const user = z
     version: z.int().min(1),
     pendingEmail: email
       .nullable()
-      .describe('The address that the user has requested; it counts once it is confirmed.')
+      .describe('The new address that the user requested; it takes effect once confirmed.')
       .meta({ examples: ['ada@new.example'] }),
     verifiedAt: timestamp().nullable(),
     createdAt: timestamp(),
@@ -67,7 +67,7 @@ const currentPassword = z
   .string()
   .max(200)
   .nullish()
-  .describe('Needed by users who change their own e-mail address. It is not kept.')
+  .describe('Required from users who change their own e-mail address. Not stored.')
   .meta({ format: 'password' });
 const complete = z.object({ name, email, role, tags: tags.nullish(), currentPassword });
 
@@ -92,7 +92,7 @@ export const mailToken = z
   .string()
   .min(1)
   .max(100)
-  .describe('The token of the link in the mail.')
+  .describe('The token from the link in the mail.')
   .meta({ pattern: '^[\\w-]+$', examples: [mailTokenExample] });
 
 export const verification = z.object({ token: mailToken.nullish() }).meta({ id: 'Verification' });
@@ -110,11 +110,11 @@ export const userPage = buildPageSchemas(user, userHal, 'users', 'UserList');
 export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' } as const;
 
 export const listUsers = z.object({
-  role: role.optional().describe('Only users of this role.'),
+  role: role.optional().describe('Only users with this role.'),
   email: prose(254)
     .optional()
     .meta({
-      description: 'Only the user of this address, in whatever case.',
+      description: 'Only the user with this address, regardless of case.',
       examples: ['ada@shop.example'],
     }),
   ...listParameters(sortColumns),

@@ -46,13 +46,13 @@ export function createVerificationEndpoints(
       operationId: 'verifyUser',
       summary: 'Confirm the e-mail address of a user',
       description:
-        'The user sends the token of the mail; an administrator needs none. An address that is confirmed already stays so. The token of the mail to `pendingEmail` makes that the address, and ends all sessions.',
+        'The user sends the token from the mail; an administrator needs none. A confirmed address stays confirmed. The token from the mail to `pendingEmail` makes it the address of the user and ends all sessions.',
       tag,
       access: allow.everyone('users:write'),
       params: byId,
       body: { kind: 'json', schema: schema.verification, optional: true, example },
       responses: {
-        200: { description: 'The user as it is now.', schema: schema.user, hal: schema.userHal },
+        200: { description: 'The address is confirmed.', schema: schema.user, hal: schema.userHal },
       },
       errors: ['NOT_FOUND', 'INVALID_TOKEN', 'DUPLICATE'],
       handle({ params: { id }, body, caller, address, showQuota, url, mediaType, write, cause }) {
@@ -86,14 +86,14 @@ export function createVerificationEndpoints(
       method: 'POST',
       path: '/auth/verify',
       operationId: 'verifyAddress',
-      summary: 'Confirm an e-mail address with the token of a mail',
+      summary: 'Confirm an e-mail address with the token from a mail',
       description:
-        'For anyone who opens the mail without being signed in. A token works once. That of a mail to `pendingEmail` makes it the address of the user, and ends all sessions.',
+        'Requires no sign-in. A token works once. The token from the mail to `pendingEmail` makes it the address of the user and ends all sessions.',
       tag: 'Authentication',
       access: allow.public,
       idempotent: false,
       body: { kind: 'json', schema: schema.verifyRequest, example },
-      responses: { 200: { description: 'Since when the address is confirmed.', schema: schema.verified } },
+      responses: { 200: { description: 'When the address was confirmed.', schema: schema.verified } },
       errors: ['INVALID_TOKEN', 'DUPLICATE'],
       handle({ body: { token }, address, showQuota, write, cause }) {
         return guards.token({ showQuota, address }, token, async () => {
@@ -120,9 +120,9 @@ export function createVerificationEndpoints(
       method: 'POST',
       path: '/auth/restore-address',
       operationId: 'restoreAddress',
-      summary: 'Take an account back with the token of the mail to its former address',
+      summary: 'Recover an account with the token from the mail to its former address',
       description:
-        'For users whose e-mail address others have changed: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, for 7 days.',
+        'For users whose e-mail address was changed by others: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, within 7 days.',
       tag: 'Authentication',
       access: allow.public,
       idempotent: false,
@@ -131,7 +131,7 @@ export function createVerificationEndpoints(
         schema: schema.addressRestoration,
         example: { ...example, password: 'a longer one with a staple' },
       },
-      responses: { 204: { description: 'The address is restored, and the password set.' } },
+      responses: { 204: { description: 'The address was restored and the password was set.' } },
       errors: ['INVALID_TOKEN', 'DUPLICATE'],
       handle({ body: { token, password }, address, showQuota, write, cause }) {
         return guards.token({ showQuota, address }, token, async () => {

@@ -89,7 +89,7 @@ export function createVariantEndpoints(
       params: byId,
       operationId: 'listVariants',
       summary: 'List the variants of a product',
-      description: 'In their order, unless `sort` says otherwise.',
+      description: 'Sorted by position unless `sort` is given.',
       errors: ['NOT_FOUND'],
       query: schema.listVariants,
       page: schema.variantPage,
@@ -108,8 +108,8 @@ export function createVariantEndpoints(
       path,
       params: byId,
       description:
-        'The product’s `options` say what a variant may be: it has one value of each, and no two have the same. The ' +
-        'product’s price, price range and availability follow its variants.',
+        'A variant has one value for each of the product’s `options`; no two variants have the same values. The ' +
+        'product’s price, price range and availability are derived from its variants.',
       body: { schema: schema.createVariant, example: schema.variantBodyExample },
       errors: ['NOT_FOUND', 'DUPLICATE'],
       touches: ({ id }) => [`product ${id}`],
@@ -127,7 +127,7 @@ export function createVariantEndpoints(
       name: 'variant',
       id: 'Variants',
       items: 'variants of a product',
-      description: 'Ids that are none of variants of this product are skipped and not counted.',
+      description: 'Ids that are not variants of this product are skipped and not counted.',
       tag,
       access: allow.staff('products:write'),
       params: byId,
@@ -153,11 +153,11 @@ export function createVariantEndpoints(
     }),
     crud.get(),
     crud.put({
-      description: 'Fields that are left out become null; its place stays.',
+      description: 'Omitted fields become null, except the position, which is kept.',
       errors: ['DUPLICATE'],
     }),
     crud.patch({ errors: ['DUPLICATE'] }),
-    crud.remove({ description: 'A product whose last variant is gone has its own price again.' }),
+    crud.remove({ description: 'When the last variant is deleted, the product has its own price again.' }),
   ];
 }
 

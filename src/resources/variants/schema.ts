@@ -12,10 +12,7 @@ import { changedStock, sentStock, stock, stockText } from '../products/members/s
 import { weight } from '../products/members/weight.ts';
 
 const sku = text(longestSku).describe('Unique among products and variants.');
-const price = z
-  .number()
-  .min(0)
-  .describe('In the currency of the product; null where the product’s own holds.');
+const price = z.number().min(0).describe('In the currency of the product; null to use the product’s price.');
 const options = z
   .record(text(50), text(100))
   .describe('A value for each option of the product.')
@@ -25,7 +22,7 @@ const position = z
   .int()
   .min(0)
   .max(largestId)
-  .describe('Its place among the variants of the product.')
+  .describe('The position among the variants of the product.')
   .meta({ examples: [1] });
 
 const example = {
@@ -65,7 +62,7 @@ export const variant = z
     stock: stock.nullable().describe(stockText),
     imageId: imageId.nullable(),
     position,
-    available: z.boolean().describe('Whether it is in stock, or not tracked, or on backorder. Read-only.'),
+    available: z.boolean().describe('Whether it is in stock, not tracked or on backorder. Read-only.'),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   })
@@ -87,7 +84,7 @@ export const createVariant = z
     weight: weight.nullish(),
     stock: sentStock.nullish().describe(stockText),
     imageId: imageId.nullish(),
-    position: position.nullish().describe('Its place; behind the others when it is left out of a new one.'),
+    position: position.nullish().describe('The position; last if omitted for a new variant.'),
   })
   .meta({ id: 'CreateVariant' });
 
@@ -119,8 +116,11 @@ export const sortColumns = { id: 'id', position: 'position', createdAt: 'created
 
 export const listVariants = z.object({
   sku: text(longestSku).optional().describe('Only the variant with exactly this sku.'),
-  gtin: gtinParameter.optional().describe('Only variants with this GTIN; leading zeros do not count.'),
-  available: z.enum(['true', 'false']).optional().describe('Only what can be bought now, or only the rest.'),
+  gtin: gtinParameter.optional().describe('Only variants with this GTIN; leading zeros are ignored.'),
+  available: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('Only items that can be bought now, or only the others.'),
   ...listParameters(sortColumns),
 });
 

@@ -14,7 +14,7 @@ export function createWeatherEndpoints(observations: Observations): Endpoint[] {
       operationId: 'getWeather',
       summary: 'Read the weather in a city',
       description:
-        'Answers without a provider too: with the last known observation, marked `stale`, or with what is usual in the season, of the source `bundled`.',
+        'If the provider cannot be reached, returns the last observation, marked `stale`, or the usual weather of the season, with the source `bundled`.',
       tag: 'Data',
       access: allow.keys('data:read'),
       query: schema.weatherQuery,

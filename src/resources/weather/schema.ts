@@ -10,11 +10,9 @@ export const weather = z
     conditions: prose(50),
     observedAt: timestamp(),
     source: prose(50).describe(
-      'The provider that observed it; `bundled` for what is usual in the season, where none can be reached.',
+      'The provider of the observation; `bundled` for the usual weather of the season if none can be reached.',
     ),
-    stale: z
-      .boolean()
-      .describe('Whether this is the last known observation because no newer one can be had.'),
+    stale: z.boolean().describe('Whether this is an earlier observation because no newer one is available.'),
   })
   .meta({
     id: 'Weather',
@@ -30,7 +28,7 @@ export const weather = z
   });
 
 export const weatherQuery = z.object({
-  city: text(100).meta({ description: 'The name of a city, in any case.', examples: ['Berlin'] }),
+  city: text(100).meta({ description: 'The name of a city, regardless of case.', examples: ['Berlin'] }),
 });
 
 export type Weather = z.output<typeof weather>;

@@ -75,7 +75,7 @@ const override = {
     ],
   },
   examples: [{ colour: 'walnut', watt: 12.5, dimmable: true, materials: ['walnut', 'steel'] }],
-  description: `Up to ${mostKeys} values under keys of your own: text, a number, true or false, or several texts.`,
+  description: `Up to ${mostKeys} values under keys of your choice: text, a number, a boolean, or several texts.`,
 };
 
 /** Attributes in a response. */

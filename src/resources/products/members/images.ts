@@ -8,7 +8,7 @@ export const mostImages = 100;
 /** The path of uploads. */
 export const mediaPath = '/media/';
 
-export const alt = prose(500).describe('What the image shows, for those who do not see it.');
+export const alt = prose(500).describe('A description of the image for people who cannot see it.');
 const pixels = z.int().min(1).nullable();
 
 /** Matches a link as sent, or the address of an upload. */
@@ -24,7 +24,7 @@ export const image = z
         pattern: imageAddress,
         examples: ['https://images.example/lamp.jpg'],
       })
-      .describe('A link as it was sent, or the address of an upload here.'),
+      .describe('The link as it was sent, or the address of the uploaded file.'),
     alt: alt.nullable(),
     width: pixels.describe('Null for links.'),
     height: pixels.describe('Null for links.'),
@@ -33,7 +33,7 @@ export const image = z
       .max(30)
       .nullable()
       .meta({ pattern: '^#[0-9a-f]{6}$', examples: ['#8a6f52'] })
-      .describe('What to show until it is loaded; null for links.'),
+      .describe('The colour to show until the image is loaded; null for links.'),
     type: z
       .string()
       .max(50)
@@ -72,10 +72,10 @@ export const imageLink = z
   .refine(isLink, refusal.link)
   .refine(isWithoutCredentials, refusal.credentials)
   .meta({ pattern: `^${linkBeginning}`, examples: ['https://images.example/lamp.jpg'] })
-  .describe('Not fetched. Without user name and password.');
+  .describe('Not fetched. Must not contain a user name or password.');
 
 const sentImage = z.object({
-  id: identifier().nullish().describe('That of an image it has.'),
+  id: identifier().nullish().describe('The id of an image of the product.'),
   url: z
     .string()
     .max(longestUrl)
@@ -83,7 +83,7 @@ const sentImage = z.object({
     .refine(isWithoutCredentials, refusal.credentials)
     .nullish()
     .meta({ pattern: `^(?:${linkBeginning}|${mediaPath})`, examples: ['https://images.example/lamp.jpg'] })
-    .describe('Not fetched. Without user name and password. May be left out where id names an image.'),
+    .describe('Not fetched. Must not contain a user name or password. May be omitted if id names an image.'),
   alt: alt.nullish(),
 });
 export type SentImage = z.output<typeof sentImage>;
@@ -106,7 +106,7 @@ export const sentImages = z
   .array(sentImage)
   .max(mostImages)
   .superRefine(refuseUnclear)
-  .describe('In their order: links, or images it has, by id or url. Those left out are removed.');
+  .describe('Links, or images of the product by id or url, in their order. Omitted images are removed.');
 
 /** An id derived from the url, so that an import can compute it without the database. */
 export function computeImageId(url: string, taken: ReadonlySet<number>): number {

@@ -13,14 +13,14 @@ const option = z
   .object({
     name: text(50)
       .refine(name => name !== '__proto__', { error: 'cannot be a name', params: { rule: 'name' } })
-      .describe('As variants name it.')
+      .describe('The name, as variants use it.')
       .meta({ examples: ['Size'] }),
     values: z
       .array(text(100))
       .min(1)
       .max(mostValues)
       .refine(areUnique, { error: 'must not name a value twice', ...twice })
-      .describe('Those that variants may have.')
+      .describe('The values that variants may have.')
       .meta({ uniqueItems: true, examples: [['S', 'M', 'L']] }),
   })
   .meta({ id: 'Option' });
@@ -30,7 +30,7 @@ export const options = z
   .max(mostOptions)
   .refine(all => areUnique(all.map(({ name }) => name)), { error: 'must not name an option twice', ...twice })
   .describe(
-    `What its variants differ in: up to ${mostOptions} names, each with its values. Lists and searches are filtered by them as by attributes: by \`Size\` as \`attr.size\`.`,
+    `The options in which variants differ: up to ${mostOptions} names, each with its values. Lists and searches can be filtered by them as by attributes: \`Size\` as \`attr.size\`.`,
   );
 
 export type Option = z.output<typeof option>;

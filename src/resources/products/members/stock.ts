@@ -7,36 +7,34 @@ export const pieces = z.int().min(0).max(largestId);
 
 export const stock = z
   .object({
-    tracked: z.boolean().describe('Whether pieces are counted at all.'),
-    onHand: pieces.describe('Pieces there are, with those reserved.'),
-    reserved: pieces.describe('Of these, pieces that orders have reserved. Read-only.'),
-    backorder: z.boolean().describe('Whether it is sold beyond what there is.'),
+    tracked: z.boolean().describe('Whether stock is counted.'),
+    onHand: pieces.describe('Pieces in stock, including reserved ones.'),
+    reserved: pieces.describe('Of these, pieces reserved for orders. Read-only.'),
+    backorder: z.boolean().describe('Whether it can be sold when out of stock.'),
     owed: pieces
       .optional()
-      .describe(
-        'Pieces that were sold beyond what there was, and paid; left out where there are none. Read-only.',
-      ),
+      .describe('Pieces that were sold and paid for while out of stock; absent if none. Read-only.'),
   })
   .meta({ id: 'Stock' });
 
 const members = {
   tracked: z.boolean().nullish(),
   onHand: pieces.nullish(),
-  reserved: pieces.nullish().describe('Read-only: may be sent back.'),
+  reserved: pieces.nullish().describe('Read-only: ignored in requests.'),
   backorder: z.boolean().nullish(),
-  owed: pieces.nullish().describe('Read-only: may be sent back.'),
+  owed: pieces.nullish().describe('Read-only: ignored in requests.'),
 };
 
 /** The description of `stock` in products and variants. */
-export const stockText = 'How many pieces there are; null where nothing is counted.';
+export const stockText = 'The stock; null if it is not counted.';
 
 /** The stock in a request; clients cannot set what orders have reserved. */
 export const sentStock = z
   .object({
     ...members,
-    tracked: members.tracked.describe('Whether pieces are counted at all; true when it is left out.'),
-    onHand: members.onHand.describe('Pieces there are; 0 when it is left out.'),
-    backorder: members.backorder.describe('Whether it is sold beyond what there is; false when left out.'),
+    tracked: members.tracked.describe('Whether stock is counted; default true.'),
+    onHand: members.onHand.describe('Pieces in stock; default 0.'),
+    backorder: members.backorder.describe('Whether it can be sold when out of stock; default false.'),
   })
   .transform(sent => completeStock(sent, null))
   .meta({ id: 'SentStock' });
@@ -45,9 +43,9 @@ export const sentStock = z
 export const changedStock = z
   .object({
     ...members,
-    tracked: members.tracked.describe('Whether pieces are counted at all; stays when it is left out.'),
-    onHand: members.onHand.describe('Pieces there are; stays when it is left out.'),
-    backorder: members.backorder.describe('Whether it is sold beyond what there is; stays when left out.'),
+    tracked: members.tracked.describe('Whether stock is counted; unchanged if omitted.'),
+    onHand: members.onHand.describe('Pieces in stock; unchanged if omitted.'),
+    backorder: members.backorder.describe('Whether it can be sold when out of stock; unchanged if omitted.'),
   })
   .meta({ id: 'ChangedStock' });
 

@@ -6,8 +6,8 @@ export const weight = z
     value: z
       .number()
       .gt(0)
-      .describe('As heavy as the unit says.')
+      .describe('The weight in `unit`.')
       .meta({ examples: [1.2] }),
-    unit: z.enum(['g', 'kg', 'oz', 'lb']).describe('What the value counts.'),
+    unit: z.enum(['g', 'kg', 'oz', 'lb']).describe('The unit of the value.'),
   })
   .meta({ id: 'Weight', description: 'A value above 0 and its unit.' });
