@@ -269,7 +269,7 @@ export interface paths {
         put?: never;
         /**
          * Create a user
-         * @description A user with a password gets a mail to confirm the address; a user without one gets a mail to set it. An API key can only create users with the role `user`.
+         * @description A user with a password gets a mail to confirm the address; a user without one gets a mail to set one. An API key can only create users with the role `user`.
          *
          *     Access: the role admin; API keys with the scope `users:write`.
          */
@@ -860,7 +860,7 @@ export interface paths {
         put?: never;
         /**
          * Create a category
-         * @description The tree is at most ten levels deep. A product with a new category also creates the category.
+         * @description The tree is at most ten levels deep. Writing a product with a new category also creates that category.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */

@@ -78,7 +78,7 @@ export function createCategoryEndpoints(
     crud.create({
       path,
       description:
-        'The tree is at most ten levels deep. A product with a new category also creates the category.',
+        'The tree is at most ten levels deep. Writing a product with a new category also creates that category.',
       body: { schema: schema.createCategory, example: schema.categoryBodyExample },
       errors: ['DUPLICATE'],
       async insert(session, { body, cause }, sought) {

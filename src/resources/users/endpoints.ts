@@ -58,7 +58,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       operationId: 'createUser',
       summary: 'Create a user',
       description:
-        'A user with a password gets a mail to confirm the address; a user without one gets a mail to set it. An API key can only create users with the role `user`.',
+        'A user with a password gets a mail to confirm the address; a user without one gets a mail to set one. An API key can only create users with the role `user`.',
       tag,
       access: allow.admin('users:write'),
       body: { kind: 'json', schema: schema.createUser, example: schema.createUserExample },
