@@ -1927,7 +1927,7 @@ export interface paths {
         };
         /**
          * Search
-         * @description Finds products, articles and posts; for staff also orders, for administrators also users. An API key finds what its other scopes let it read. `status=archived`, for staff, searches archived products instead of active ones; the facet `status` counts those searched. The best hits come first: all words before some, names before descriptions, rare words before common ones, exact words before other forms and typing errors. Filters, `sort` and `facets` are those of the list of products; with any of them, only products are found. Filters remove hits from the unfiltered result, so a facet counts for each value the `total` with that value as filter. Only if no hit matches the filters, products with some of the words are found. With `sort` or `order`, only hits with all words are listed and counted if there are any; otherwise hits with some words are, and `meta.relaxed` has the missing words.
+         * @description Finds products, articles and posts; for staff also orders, for administrators also users. An API key finds what its other scopes let it read. `status=archived`, for staff, searches archived products instead of active ones; the facet `status` counts those searched. The best hits come first: all words before some, names before descriptions, rare words before common ones, exact words before other forms and typing errors. Filters, `sort` and `facets` are those of the list of products; with any of them, only products are found. Filters remove hits from the unfiltered result, so a facet counts for each value the `total` with that value as filter. If no hit matches the filters, products with some of the words are found instead. With `sort` or `order`, only hits with all words are listed and counted if there are any; otherwise hits with some words are, and `meta.relaxed` has the missing words.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
          */
@@ -3683,14 +3683,14 @@ export interface components {
             onHand?: number | null;
             /**
              * Format: int32
-             * @description Read-only: ignored in requests.
+             * @description Read-only: requests may include it.
              */
             reserved?: number | null;
             /** @description Whether it can be sold when out of stock; unchanged if omitted. */
             backorder?: boolean | null;
             /**
              * Format: int32
-             * @description Read-only: ignored in requests.
+             * @description Read-only: requests may include it.
              */
             owed?: number | null;
         };
@@ -5291,7 +5291,7 @@ export interface components {
              */
             href: string;
             /**
-             * @description The method to send; GET when it is not given.
+             * @description The method to send; GET if omitted.
              * @enum {string}
              */
             method?: "POST" | "PUT" | "PATCH" | "DELETE";
@@ -5313,7 +5313,7 @@ export interface components {
             first: string | null;
             /**
              * Format: uri
-             * @description The address of the last page; null where pages are not counted.
+             * @description The address of the last page; null if pages are not counted.
              */
             last: string | null;
             /**
@@ -8865,14 +8865,14 @@ export interface components {
             onHand?: number | null;
             /**
              * Format: int32
-             * @description Read-only: ignored in requests.
+             * @description Read-only: requests may include it.
              */
             reserved?: number | null;
             /** @description Whether it can be sold when out of stock; default false. */
             backorder?: boolean | null;
             /**
              * Format: int32
-             * @description Read-only: ignored in requests.
+             * @description Read-only: requests may include it.
              */
             owed?: number | null;
         };

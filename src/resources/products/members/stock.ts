@@ -20,9 +20,9 @@ export const stock = z
 const members = {
   tracked: z.boolean().nullish(),
   onHand: pieces.nullish(),
-  reserved: pieces.nullish().describe('Read-only: ignored in requests.'),
+  reserved: pieces.nullish().describe('Read-only: requests may include it.'),
   backorder: z.boolean().nullish(),
-  owed: pieces.nullish().describe('Read-only: ignored in requests.'),
+  owed: pieces.nullish().describe('Read-only: requests may include it.'),
 };
 
 /** The description of `stock` in products and variants. */
