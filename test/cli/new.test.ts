@@ -124,7 +124,7 @@ test('each file is planned once, in words that fit the resource', () => {
     'src/cli/copy/tables.ts',
   ]);
   const endpoints = files.get('src/resources/ideas/endpoints.ts');
-  expect(endpoints).toContain("summary: 'Make an idea'");
+  expect(endpoints).toContain("summary: 'Create an idea'");
   expect(endpoints).toContain("title: 'The first idea'");
   const tables = files.get('src/storage/tables.ts');
   expect(tables).toContain('\ninterface IdeasTable {\n');
@@ -145,7 +145,7 @@ test('a name of several words has hyphens in paths and files, and is written as 
     "placeOf: ({ id }) => ['gift-cards', id],",
     "name: 'gift card',\n    id: 'GiftCard',",
     "operationId: 'listGiftCards'",
-    "summary: 'Make a gift card'",
+    "summary: 'Create a gift card'",
     'giftCardsLimit} gift cards; delete some',
     "requireFound('gift card', id, await giftCards.find(",
   ])
