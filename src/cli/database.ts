@@ -48,7 +48,7 @@ function requireDatabase(config: Config): void {
   const size = findEmbeddedSize(config);
   if (size === undefined) {
     throw new Error(
-      `there is no database in ${resolve(config.DATA_DIR)} (DATA_DIR); set DATA_DIR or DATABASE_URL, or make one with catalog migrate`,
+      `there is no database in ${resolve(config.DATA_DIR)} (DATA_DIR); set DATA_DIR or DATABASE_URL, or create one with catalog migrate`,
     );
   }
   if (size === 0) throw createNoCatalogError(config, 'is an empty file');
@@ -70,10 +70,10 @@ export function findEmbeddedSize(config: Config): number | undefined {
 function createNoCatalogError(config: Config, reason: string): Error {
   return config.DATABASE_URL === undefined
     ? new Error(
-        `${resolve(getEmbeddedFile(config))} is not a Catalog database: it ${reason}; put a backup in its place with catalog restore, or make it a new catalog with catalog migrate`,
+        `${resolve(getEmbeddedFile(config))} is not a Catalog database: it ${reason}; restore a backup with catalog restore, or create a new catalog in it with catalog migrate`,
       )
     : new Error(
-        `the database of DATABASE_URL is not a Catalog database: it ${reason}; restore a dump, or make it a new catalog with catalog migrate`,
+        `the database of DATABASE_URL is not a Catalog database: it ${reason}; restore a dump, or create a new catalog in it with catalog migrate`,
       );
 }
 
@@ -83,7 +83,7 @@ const patience = 30_000;
 /** Waits for a database that is still starting, and reports that. @throws StorageError when it stays unreachable */
 export function awaitAtStart(database: Database): Promise<void> {
   return awaitDatabase(database, patience, reason =>
-    console.error(`catalog: ${escapeUnprintable(reason)}; trying again for ${patience / 1000} seconds`),
+    console.error(`catalog: ${escapeUnprintable(reason)}; retrying for ${patience / 1000} seconds`),
   );
 }
 

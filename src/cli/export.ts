@@ -19,26 +19,26 @@ import { type Command, parse, parseChoiceOption, parseSafeOption } from './usage
 
 const help = `Usage: catalog export [OPTIONS]
 
-Writes all products, ordered by id, as they are at one moment; the service may be running meanwhile.
+Writes all products of one moment, ordered by id. The service may be running.
 
   --format FORMAT      csv, ndjson or json (csv; by the name of FILE when it ends in .ndjson, .jsonl or .json)
-  --output FILE|-      where to; - is standard output, and the default. A file appears under its name when it
-                       is whole, and replaces what was there; until then it is in FILE.PID.partial
+  --output FILE|-      where to write; - is standard output, and the default. The output is written to
+                       FILE.PID.partial, which replaces FILE when it is complete
   --status STATUS      only products of this status: active or archived
-  --category PATH      only products of the category with this path, and of those below it
+  --category PATH      only products of the category with this path, and of the categories below it
   --no-safe-for-spreadsheets
-                       writes the cells of a CSV as they are. Without it (--safe-for-spreadsheets) an apostrophe
-                       stands before text that a spreadsheet would evaluate: what begins with = + - @, a tab or a
-                       line end, also after a semicolon, tab or line end inside a cell
+                       writes CSV cells unchanged. Without it (--safe-for-spreadsheets) an apostrophe precedes
+                       text that a spreadsheet would evaluate: text that begins with = + - @, a tab or a line end,
+                       also after a semicolon, tab or line end inside a cell
 
-catalog import reads all formats, and an import of an export changes nothing, unless there are products with neither
-sku nor externalId, nor a variant with a sku: those are created again each time, and how many there are is reported
-on standard error. id, createdAt, updatedAt, rating and what the service makes of the rest are for other readers:
-import leaves them out, and takes the apostrophes back. NDJSON and JSON have each product as the service shows it,
-with its variants in variants, and in basePrice the price of its own, for variants without one. CSV has a column for
-each attribute (attributes.colour) and JSON in the cells of options, variants, and images with a text. Its columns of
-attributes are ordered by key, and so are the attributes of products that an import makes of them. In CSV an empty cell
-stands for no value, so an empty description comes back as none, and a product without currency gets the default one.
+catalog import reads all formats, and importing an export changes nothing, except that products with neither sku nor
+externalId nor a variant with a sku are created again each time; standard error reports their number. id, createdAt,
+updatedAt, rating and derived values are for other readers: import ignores them, and removes the apostrophes. NDJSON and
+JSON contain each product as the service shows it, with its variants in variants, and its own price, which applies to
+variants without one, in basePrice. CSV has a column for each attribute (attributes.colour), ordered by key, and JSON in
+the cells of options, variants, and images with a text; an import creates the attributes in the order of their columns.
+In CSV an empty cell means no value: an empty description is imported as none, and a product without currency gets the
+default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong. A signal that ends
 the export (SIGTERM, SIGINT, SIGHUP) leaves no file either.`;
@@ -113,7 +113,7 @@ function describeUnnamed(unnamed: number, count: number): string {
   const [have, them] = unnamed === 1 ? ['has', 'it'] : ['have', 'them'];
   return (
     `${formatCount(unnamed)} of ${formatQuantity(count, 'product')} ${have} neither sku nor externalId, nor a variant ` +
-    `with a sku: an import of this export creates ${them} again each time`
+    `with a sku: importing this export creates ${them} again each time`
   );
 }
 

@@ -26,19 +26,19 @@ export const command: Command = {
        catalog keys list
        catalog keys revoke ID
 
-  create  makes a key and shows it this once: only its hash is kept
-  list    shows all keys, without their secrets
-  revoke  removes a key; requests with it get 401 from then on
+  create  creates a key and shows it once: only its hash is stored
+  list    lists all keys, without their secrets
+  revoke  revokes a key; requests with it then get 401
 
   --name NAME     what the key is for
-  --scopes LIST   what it may do, with commas between:
+  --scopes LIST   what it may do, separated by commas:
                   ${Array.from(splitIntoParts(scopes, 4), some => some.join(', ')).join(',\n                  ')}
-  --expires DATE  when it ends: 2027-01-31 (the beginning of that day, UTC) or 2027-01-31T12:00:00Z; never without it
-  --rate N        requests per window of the quota that the key may send; without it as many as RATE_LIMIT
+  --expires DATE  when it expires: 2027-01-31 (the start of that day, UTC) or 2027-01-31T12:00:00Z; default: never
+  --rate N        requests per quota window that the key may send; default: RATE_LIMIT
 
 A program sends the key as X-API-Key.
 
-Exit status: 0 done; 1 it failed, and nothing was changed, or a new key could not be shown;
+Exit status: 0 done; 1 the command failed and changed nothing, or a new key could not be shown;
 2 the command line is wrong.`,
 
   run: args => runAction({ create, list, revoke }, args),
@@ -68,7 +68,7 @@ async function create(args: string[]): Promise<number> {
       store.insert(session, input, null, createCommandCause()),
     );
     const lines = [`created key ${row.id}: ${escapeUnprintable(row.name)}`, `key, shown this once: ${key}`];
-    await printSecret(lines, `remove the key with catalog keys revoke ${row.id}, and make another`);
+    await printSecret(lines, `revoke the key with catalog keys revoke ${row.id}, and create another`);
     return 0;
   });
 }
@@ -77,7 +77,7 @@ function parseScopes(text: string): NewApiKey['scopes'] {
   const words = text.split(',').map(scope => scope.trim());
   const unknown = words.find(word => !scopes.some(scope => scope === word));
   if (unknown !== undefined) {
-    throw new UsageError(`--scopes: there is no scope "${unknown}"; there are ${scopes.join(', ')}`);
+    throw new UsageError(`--scopes: there is no scope "${unknown}"; the scopes are ${scopes.join(', ')}`);
   }
   return parseValue(createKey.shape.scopes, words, '--scopes');
 }
@@ -119,7 +119,7 @@ async function revoke(args: string[]): Promise<number> {
     const store = createStore(database);
     await database.write(async session => {
       const key = await store.lock(session, id);
-      if (key === undefined) throw new Error(`there is no key ${id}; catalog keys list shows all`);
+      if (key === undefined) throw new Error(`there is no key ${id}; catalog keys list lists all`);
       await store.remove(session, key, createCommandCause());
     });
     await printLines(`revoked key ${id}`);

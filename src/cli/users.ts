@@ -31,18 +31,18 @@ export const command: Command = {
        catalog users set-password EMAIL [--password-stdin]
        catalog users set-role EMAIL ROLE
 
-  create        adds a user; no two have the same e-mail address, in whatever case
-  list          shows all users
+  create        creates a user; e-mail addresses are unique without regard to case
+  list          lists all users
   set-password  sets a new password and ends all sessions of the user
   set-role      changes what the user may do and ends all sessions; the last administrator cannot be demoted
 
   ROLE              admin (everything), editor (writes the catalog) or user (reads it)
-  --password-stdin  the password is the first line of standard input, 10 to 200 characters; without it one is
-                    made up and shown this once
+  --password-stdin  reads the password from the first line of standard input, 10 to 200 characters; without it
+                    one is generated and shown once
 
-With the sessions the access tokens end: for reading within half a minute, for writing at once.
+Access tokens end with their session: at once for writes, within half a minute for reads.
 
-Exit status: 0 done; 1 it failed, and nothing was changed, or a new password could not be shown;
+Exit status: 0 done; 1 the command failed and changed nothing, or a new password could not be shown;
 2 the command line is wrong.`,
 
   run: args => runAction({ create, list, 'set-password': setPassword, 'set-role': setRole }, args),
@@ -67,7 +67,7 @@ async function create(args: string[]): Promise<number> {
     const insert = (session: Transaction) => users.insert(session, user, createCause('cli', now));
     const { id } = await database.write(insert).catch(error => {
       if (!(error instanceof StorageError && error.kind === 'unique')) throw error;
-      throw new Error(`there is a user with the e-mail address ${email} already`);
+      throw new Error(`a user with the e-mail address ${email} already exists`);
     });
     await show(`created user ${id}: ${escapeUnprintable(email)}, ${role}`, email, password);
     return 0;
@@ -123,7 +123,7 @@ async function setRole(args: string[]): Promise<number> {
       await users.update(session, user, fields, createCause('cli', Date.now()));
       await createSessionStore(database).removeAllOf(session, user.id, Date.now());
     });
-    await printLines(`${escapeUnprintable(address)} is ${role} now`);
+    await printLines(`${escapeUnprintable(address)} now has the role ${role}`);
     return 0;
   });
 }
@@ -142,7 +142,7 @@ async function changeUser(database: Database, email: string, change: Change): Pr
     const found = await users.findByEmail(session, email);
     const user = found === undefined ? undefined : await users.lock(session, found.id);
     if (user === undefined)
-      throw new Error(`there is no user with the e-mail address ${email}; catalog users list shows all`);
+      throw new Error(`there is no user with the e-mail address ${email}; catalog users list lists all`);
     await change(session, user, { users, administrators });
   });
 }

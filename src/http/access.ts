@@ -133,13 +133,13 @@ export function admit(caller: Caller, access: Access): void {
     if (access.roles.includes(caller.role)) return;
     const reason =
       access.roles.length === 0
-        ? 'This operation takes API keys only.'
+        ? 'This operation accepts API keys only.'
         : `The role ${caller.role} may not do this.`;
     throw new HttpError('FORBIDDEN', { message: reason });
   }
   if (caller.kind === 'key') {
     if (access.scope !== undefined && caller.scopes.has(access.scope)) return;
-    const reason = access.scope === undefined ? 'takes no API key' : `needs the scope ${access.scope}`;
+    const reason = access.scope === undefined ? 'does not accept API keys' : `needs the scope ${access.scope}`;
     throw new HttpError('FORBIDDEN', { message: `This operation ${reason}.` });
   }
   const { problem } = caller;
@@ -187,7 +187,7 @@ function createKeyRequiredError(problem: Anonymous['problem']): HttpError {
     message:
       problem?.sent === 'key'
         ? invalidKey
-        : 'This operation takes an API key. Send "X-API-Key: <key>", with a key that has its scope.',
+        : 'This operation requires an API key. Send "X-API-Key: <key>", with a key that has the scope.',
     headers: {
       'WWW-Authenticate': problem?.sent === 'key' ? `${challenge}, error="invalid_key"` : challenge,
     },

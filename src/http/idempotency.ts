@@ -77,7 +77,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
     const text = seal.open(answer);
     if (text !== undefined) return text;
     throw new HttpError('IDEMPOTENCY_KEY_REUSED', {
-      message: 'The response stored for this Idempotency-Key cannot be read any more; use a new key.',
+      message: 'The response stored for this Idempotency-Key can no longer be read; use a new key.',
     });
   }
 

@@ -135,6 +135,6 @@ export function requireBodyType(headers: Headers, method: string, accepted: read
   if (!type.endsWith('json')) return type;
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset))
-    throw refuse('JSON is sent in UTF-8 (RFC 8259 section 8.1).');
+    throw refuse('JSON must be encoded in UTF-8 (RFC 8259 section 8.1).');
   return type;
 }

@@ -137,7 +137,7 @@ export function createMailLimits(
 export function createMailLimitError(refusal: MailRefusal, now: number): HttpError {
   const state = { allowed: false, remaining: 0, limit: refusal.limit, reset: refusal.reset };
   return createRateLimitError(
-    'Enough mail has been sent',
+    'Too much mail was sent',
     state,
     now,
     buildQuotaHeaders(refusal, state, now),

@@ -105,7 +105,7 @@ export function createMediaEndpoints(media: Media, renditions: Quota): Endpoint[
           format: format ?? getUsualFormat(type),
         };
         if (!(await media.hasVariant(hash, request))) {
-          const all = `All ${renditions.limit} other sizes of images that may be made in this window have been`;
+          const all = `All ${renditions.limit} image variants allowed in this window have been made`;
           await charge(renditions, `ip:${address}`, all);
         }
         const file = requireFile(await refuseImageErrors('image', media.variant(hash, request)), hash);

@@ -39,13 +39,13 @@ export async function formatMetrics({
   const size = database.size();
   const { p99, longest } = loop.read();
   return [
-    formatFamily('catalog_build_info', 'gauge', 'The release that runs.', [
+    formatFamily('catalog_build_info', 'gauge', 'The running release.', [
       `{release="${release}",database="${database.dialect.name}"} 1`,
     ]),
     formatFamily(
       'catalog_http_requests_total',
       'counter',
-      'Requests answered.',
+      'Completed requests.',
       routes.map(route => `${formatLabels(route)} ${route.count}`),
     ),
     formatFamily(
@@ -54,7 +54,7 @@ export async function formatMetrics({
       'Time from request to response.',
       routes.flatMap(formatHistogram),
     ),
-    formatFamily('catalog_http_requests_in_flight', 'gauge', 'Requests being answered.', [` ${pending}`]),
+    formatFamily('catalog_http_requests_in_flight', 'gauge', 'Requests in progress.', [` ${pending}`]),
     formatFamily('catalog_quota_limit', 'gauge', 'Requests allowed per caller and window.', [
       ` ${quota.limit}`,
     ]),
@@ -64,19 +64,19 @@ export async function formatMetrics({
     formatFamily(
       'catalog_quota_uncounted_total',
       'counter',
-      'Requests let through while the database took no writes.',
+      'Requests admitted without counting while the database accepted no writes.',
       [` ${quota.uncounted?.() ?? 0}`],
     ),
     formatFamily('catalog_quota_rejections_total', 'counter', 'Requests rejected with 429.', [
       ` ${countRejections(routes)}`,
     ]),
-    formatFamily('catalog_database_damage_total', 'counter', 'Requests that met damaged data.', [
+    formatFamily('catalog_database_damage_total', 'counter', 'Requests that encountered damaged data.', [
       ` ${observer.damage()}`,
     ]),
     formatFamily(
       'catalog_cache_requests_total',
       'counter',
-      'Requests for what may be cached: served as it was, or made again.',
+      'Cache lookups, by result.',
       Object.entries(database.changes.uses).flatMap(([cache, { hits, misses }]) => [
         `{cache="${cache}",result="hit"} ${hits}`,
         `{cache="${cache}",result="miss"} ${misses}`,
@@ -95,10 +95,10 @@ export async function formatMetrics({
     formatFamily(
       'catalog_event_loop_delay_p99_seconds',
       'gauge',
-      'Wait of what is due for the event loop since the last scrape, at the 99th percentile.',
+      'Event loop delay since the last scrape, 99th percentile.',
       [` ${p99}`],
     ),
-    formatFamily('catalog_event_loop_delay_max_seconds', 'gauge', 'The same, the longest.', [` ${longest}`]),
+    formatFamily('catalog_event_loop_delay_max_seconds', 'gauge', 'Longest event loop delay since the last scrape.', [` ${longest}`]),
     formatFamily('process_cpu_seconds_total', 'counter', 'CPU time used.', [
       ` ${(cpu.user + cpu.system) / 1_000_000}`,
     ]),
@@ -120,11 +120,11 @@ function formatQueueFamilies(
   const delivered = numbers.map(({ queue, delivered }) => formatSample(queue, delivered));
   const failed = numbers.map(({ queue, failed }) => formatSample(queue, failed));
   const counters = [
-    formatFamily('catalog_deliveries_total', 'counter', 'Deliveries made by this process.', delivered),
+    formatFamily('catalog_deliveries_total', 'counter', 'Deliveries completed by this process.', delivered),
     formatFamily(
       'catalog_delivery_failures_total',
       'counter',
-      'Attempts of this process that failed.',
+      'Failed delivery attempts of this process.',
       failed,
     ),
   ];
@@ -140,19 +140,19 @@ function formatQueueFamilies(
     formatFamily(
       'catalog_deliveries_waiting',
       'gauge',
-      'Deliveries still to be made.',
+      'Pending deliveries.',
       all.map(({ queue, waiting }) => formatSample(queue, waiting)),
     ),
     formatFamily(
       'catalog_deliveries_given_up',
       'gauge',
-      'Deliveries that will not be tried again.',
+      'Deliveries that will not be retried.',
       all.map(({ queue, failed }) => formatSample(queue, failed)),
     ),
     formatFamily(
       'catalog_deliveries_oldest_seconds',
       'gauge',
-      'Age of the oldest delivery still to be made.',
+      'Age of the oldest pending delivery.',
       all.map(({ queue, oldest }) => formatSample(queue, computeAge(oldest))),
     ),
   ];
@@ -161,23 +161,23 @@ function formatQueueFamilies(
 function formatMediaFamilies(numbers: MediaNumbers): string[] {
   const { kept, refused, keptBytes, hits, made, madeBytes, cacheBytes } = numbers;
   return [
-    formatFamily('catalog_media_uploads_total', 'counter', 'Images that were sent to this process.', [
+    formatFamily('catalog_media_uploads_total', 'counter', 'Images uploaded to this process, by result.', [
       `{result="kept"} ${kept}`,
       `{result="refused"} ${refused}`,
     ]),
-    formatFamily('catalog_media_upload_bytes_total', 'counter', 'Bytes of those that were kept.', [
+    formatFamily('catalog_media_upload_bytes_total', 'counter', 'Bytes of the uploaded images that were kept.', [
       ` ${keptBytes}`,
     ]),
     formatFamily(
       'catalog_media_variants_total',
       'counter',
-      'Requests for other sizes and formats of images: there already (hit), or made for them (made).',
+      'Requests for image variants: cached (hit) or created (made).',
       [`{result="hit"} ${hits}`, `{result="made"} ${made}`],
     ),
-    formatFamily('catalog_media_variant_bytes_total', 'counter', 'Bytes of what was made.', [
+    formatFamily('catalog_media_variant_bytes_total', 'counter', 'Bytes of the created image variants.', [
       ` ${madeBytes}`,
     ]),
-    formatFamily('catalog_media_cache_bytes', 'gauge', 'Bytes of the other sizes and formats kept here.', [
+    formatFamily('catalog_media_cache_bytes', 'gauge', 'Bytes of the image variants cached here.', [
       ` ${cacheBytes}`,
     ]),
   ];

@@ -19,7 +19,7 @@ test.each([
   expect(await place.runHere(['restore', file])).toEqual({
     status: 1,
     out: '',
-    err: `catalog restore: ${file} is ${kind}; name a copy that catalog backup has made\n`,
+    err: `catalog restore: ${file} is ${kind}; name a copy made by catalog backup\n`,
   });
 });
 
@@ -37,7 +37,7 @@ test('a backup to standard output', async () => {
   const { status, out, err } = await place.runHere(['backup', '-']);
   expect([status, out]).toEqual([2, '']);
   expect(err).toBe(
-    'catalog backup: a backup is a file, not standard output: name one; see catalog backup --help\n',
+    'catalog backup: a backup cannot be written to standard output; name a file; see catalog backup --help\n',
   );
 });
 

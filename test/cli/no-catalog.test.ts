@@ -187,7 +187,7 @@ describe('a file that is no catalog', () => {
     await put('');
     writeFileSync(`${file}-wal`, 'of a database that was cut off', { mode: 0o600 });
     for (const args of [...working, ['backup', 'FOLDER/copy.db']]) {
-      const err = `catalog ${args[0]}: ${file} is not a Catalog database: it is an empty file; put a backup in its place with catalog restore, or make it a new catalog with catalog migrate\n`;
+      const err = `catalog ${args[0]}: ${file} is not a Catalog database: it is an empty file; restore a backup with catalog restore, or create a new catalog in it with catalog migrate\n`;
       expect([args, await runIn(place, args)]).toEqual([args, { status: 1, out: '', err }]);
     }
     const products = place.file('p.csv', csv);

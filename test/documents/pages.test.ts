@@ -149,7 +149,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await submit(0, 'one made in a browser');
     const done = {
       address: '/password-reset',
-      told: 'Your password is set: sign in with it.',
+      told: 'Your password is set. You can now sign in with it.',
       forms: [false, false],
       next: `${service.url}/`,
     };
@@ -186,7 +186,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   test('without a token the page says what is missing', async () => {
     await tab.open(`${service.url}/verify`);
     expect(await shown()).toMatchObject({
-      told: 'Open this page with the link of your mail.',
+      told: 'Open this page with the link in your mail.',
       forms: [false],
     });
   });

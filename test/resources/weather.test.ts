@@ -55,7 +55,7 @@ describeOnDatabases('weather on %s', kind => {
     expect((await call(service, { path, headers: { 'X-API-Key': 'ck_wrong' } })).status).toBe(401);
     expect((await call(service, { path, headers: other })).status).toBe(403);
     const person = await call(service, { path, as: 'admin' });
-    expect([person.status, person.body.message]).toEqual([403, 'This operation takes API keys only.']);
+    expect([person.status, person.body.message]).toEqual([403, 'This operation accepts API keys only.']);
     expect(provider.requests).toEqual([]);
   });
 
@@ -117,7 +117,7 @@ describeOnDatabases('weather on %s', kind => {
       expect([status, body.error, body.message]).toEqual([
         404,
         'NOT_FOUND',
-        '"Smalltown" is not among the cities known here; the weather provider, which knows more, cannot be reached now. Retry later.',
+        '"Smalltown" is not in the built-in list of cities, and the weather provider, which knows more, cannot be reached. Retry later.',
       ]);
     }
     provider.mood = 'good';

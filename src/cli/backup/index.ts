@@ -13,21 +13,21 @@ export const command: Command = {
   help: `Usage: catalog backup FILE
 
 Writes a consistent, compacted and verified copy of the embedded database to FILE, which must not exist yet.
-The service may be running; its writes go on meanwhile. catalog restore FILE puts the copy back.
-Keep jwt-secret of DATA_DIR as well, or everyone has to sign in again. Images are files beside the database: copy the
-folder media of DATA_DIR after it, or what MEDIA_URL names.
+The service may be running and continues to accept writes. To restore the copy, use catalog restore FILE.
+Also keep the file jwt-secret in DATA_DIR, or all users must sign in again. Images are files beside the database:
+afterwards, copy the folder media in DATA_DIR, or the store that MEDIA_URL names.
 
-With DATABASE_URL the database is PostgreSQL's: use pg_dump.
+With DATABASE_URL the database is in PostgreSQL: use pg_dump.
 
-Until it is whole the copy is in FILE.PID.partial; a signal that ends the backup (SIGTERM, SIGINT, SIGHUP) removes it.
-One that was left by a process that was killed is removed by the next backup to FILE.
+The copy is written to FILE.PID.partial and renamed when complete. A signal that ends the backup (SIGTERM, SIGINT,
+SIGHUP) removes it; the next backup to FILE removes one left by a killed process.
 
-Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
+Exit status: 0 the copy is complete; 1 the backup failed, and FILE was not created;
 2 the command line is wrong.`,
 
   async run(args) {
     const file = requireOnePositional(parse(args, {}, true).positionals, 'FILE');
-    if (file === '-') throw new UsageError('a backup is a file, not standard output: name one');
+    if (file === '-') throw new UsageError('a backup cannot be written to standard output; name a file');
     const config = loadConfig(process.env);
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
@@ -41,7 +41,7 @@ Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
 
 /** @returns the size of the copy in bytes @throws Error with one line when `file` exists or cannot be written */
 async function writeBackup(database: string, file: string): Promise<number> {
-  if (existsSync(file)) throw new Error(`${file} exists already; nothing was written`);
+  if (existsSync(file)) throw new Error(`${file} already exists; nothing was written`);
   const partial = createPartialFile(file, 'backup');
   try {
     await copyInThread({ command: 'backup', from: database, to: partial.path });

@@ -14,19 +14,20 @@ import { copyInThread } from './thread.ts';
 export const command: Command = {
   help: `Usage: catalog restore FILE
 
-Puts FILE, a copy that catalog backup has made, in the place of the embedded database in DATA_DIR. Stop the service
-first: while any process has the database open, nothing is done. FILE is copied and verified before anything
-is changed, and stays as it is. The former database stays in DATA_DIR as catalog.db.before-restore-TIME,
-with its log, until you remove it. A backup of an earlier release is migrated by the next start.
+Replaces the embedded database in DATA_DIR with FILE, a copy made by catalog backup. Stop the service first: the
+command refuses to run while another process has the database open. FILE is copied and verified before anything is
+changed, and is not modified. The former database stays in DATA_DIR as catalog.db.before-restore-TIME, with its log,
+until you remove it. The next start migrates a backup of an earlier release.
 
-The file jwt-secret in DATA_DIR is not in a backup: put back the one that belongs to it, or everyone signs in again.
+A backup does not contain the file jwt-secret in DATA_DIR: restore the one that belongs to it, or all users must sign
+in again.
 
-With DATABASE_URL the database is PostgreSQL's: use pg_restore or psql.
+With DATABASE_URL the database is in PostgreSQL: use pg_restore or psql.
 
-Until it is whole the copy is in catalog.db.PID.partial; a signal that ends the restore (SIGTERM, SIGINT, SIGHUP)
-removes it, and nothing has changed. One that was left by a process that was killed is removed by the next restore.
+The copy is written to catalog.db.PID.partial and renamed when complete. A signal that ends the restore (SIGTERM,
+SIGINT, SIGHUP) removes it and changes nothing; the next restore removes one left by a killed process.
 
-Exit status: 0 FILE is the database now; 1 it is not, and everything is as it was;
+Exit status: 0 the database was restored; 1 the restore failed, and nothing was changed;
 2 the command line is wrong.`,
 
   async run(args) {
@@ -42,10 +43,10 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
     console.log(
       `${database} is ${escapeUnprintable(file)} now: ${formatQuantity(products, 'product')}, integrity checked`,
     );
-    if (former !== undefined) console.log(`the former database is ${former}; remove it when all is well`);
+    if (former !== undefined) console.log(`the former database is ${former}; remove it when you no longer need it`);
     if (config.JWT_SECRET === undefined && !existsSync(getSecretFile(config.DATA_DIR))) {
       console.log(
-        'there is no jwt-secret in DATA_DIR: put back the one of this backup, or everyone signs in again',
+        'DATA_DIR has no jwt-secret: restore the one that belongs to this backup, or all users must sign in again',
       );
     }
     return 0;
@@ -57,7 +58,7 @@ function requireFile(file: string): void {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined || stat.isFile()) return;
   const kind = stat.isDirectory() ? 'a folder' : 'not a file';
-  throw new Error(`${file} is ${kind}; name a copy that catalog backup has made`);
+  throw new Error(`${file} is ${kind}; name a copy made by catalog backup`);
 }
 
 interface Restored {

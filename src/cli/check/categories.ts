@@ -25,10 +25,10 @@ export function createCategoriesCheck(database: Storage): Check {
     name: 'categories',
     async find(session) {
       const lines = (await session.all(wrong.compile(build))).map(
-        ({ id, path }) => `category ${id}: "${path}" is not the path that follows from its name and parent`,
+        ({ id, path }) => `category ${id}: "${path}" is not the path of its name and parent`,
       );
       for (const { id, category } of await session.all(lost.compile(build)))
-        lines.push(`product ${id}: its category ${category} is not there`);
+        lines.push(`product ${id}: its category ${category} does not exist`);
       for (const { id, kept, counted } of await session.all(miscounted.compile(build)))
         lines.push(`product ${id}: ${kept} further categories kept, ${counted} counted`);
       return lines;

@@ -113,7 +113,7 @@ function createAmountsCheck({ build }: Storage): Check {
     name: 'totals of orders',
     async find(session) {
       return (await session.all(wrong.compile(build))).map(
-        ({ id, total, sum }) => `order ${id}: its total is ${total}, that of its items ${sum}`,
+        ({ id, total, sum }) => `order ${id}: its total is ${total}, but its items add up to ${sum}`,
       );
     },
   };
@@ -204,7 +204,7 @@ function createFoundByCheck(database: Storage, lookup: Lookup): Check {
     name: `${what} of ${owner}s`,
     async find(session) {
       return (await findDiffering(session)).map(
-        id => `${owner} ${id} is not found by the ${what} that it has`,
+        id => `${owner} ${id} cannot be found by its ${what}`,
       );
     },
     // Reads each table once, however many owners differ: the tables of products have no index by product.

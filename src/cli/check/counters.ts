@@ -104,8 +104,8 @@ function createInvoicesCheck({ build }: Storage): Check {
     async find(session) {
       const { value, highest, total } = await readState(session);
       const lines: string[] = [];
-      if (value !== highest) lines.push(`the counter is at ${value}, the highest invoice has ${highest}`);
-      if (total !== highest) lines.push(`the highest is ${highest}, counted are ${total}`);
+      if (value !== highest) lines.push(`the counter is at ${value}, but the highest number is ${highest}`);
+      if (total !== highest) lines.push(`the highest number is ${highest}, but there are ${total} invoices`);
       return lines;
     },
     async repair(session) {

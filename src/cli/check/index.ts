@@ -11,18 +11,18 @@ import { createChecks } from './parts.ts';
 export const command: Command = {
   help: `Usage: catalog check [--repair]
 
-Reads the whole database and says, one line each, what is wrong with it: damaged pages and indexes, rows that refer to
-what is not there, paths of categories, totals and ratings that are not what is counted, numbers of invoices, stock that
-is not reserved by open orders, what products show of their variants, documents and tags that differ from their rows,
-words of the search index. Changes nothing; the service may run. On PostgreSQL it reads every value; for its indexes and
-pages there are pg_amcheck and pg_checksums.
+Reads the whole database and prints a line for each problem: damaged pages and indexes, references to missing rows,
+wrong category paths, totals, ratings and invoice numbers, stock reserved without an open order, wrong summaries of
+variants on products, documents and tags that differ from their rows, and wrong words in the search index. Changes
+nothing; the service may be running. On PostgreSQL it reads every value; to check indexes and pages there, use
+pg_amcheck and pg_checksums.
 
-  --repair  rebuilds what is derived (indexes, totals, ratings, reserved stock, columns of variants, what products show
-            of them, tags, the search index), and what follows from that, in one transaction. All other writes wait:
-            stop the service, or do it when there is little traffic. Rows are not made up: what is damaged itself has to
-            come from a backup (catalog restore).
+  --repair  rebuilds derived data (indexes, totals, ratings, reserved stock, columns of variants and their summaries on
+            products, tags, the search index), and everything that depends on it, in one transaction. All other writes
+            wait: stop the service, or run it at a time of little traffic. It cannot reconstruct damaged rows: restore
+            them from a backup (catalog restore).
 
-Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line is wrong.`,
+Exit status: 0 no problems, or all were repaired; 1 problems remain; 2 the command line is wrong.`,
 
   async run(args) {
     const { values } = parse(args, { repair: { type: 'boolean' } });
@@ -32,7 +32,7 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
       const total = [...wrong.values()].reduce((sum, lines) => sum + lines.length, 0);
       for (const [{ name }, lines] of wrong) report(name, lines);
       const all = checks.map(({ name }) => name).join(', ');
-      if (total === 0) console.log(`nothing is wrong; checked: ${all}`);
+      if (total === 0) console.log(`no problems found; checked: ${all}`);
       else if (values.repair === true) return await repairAll(database, checks, wrong);
       else console.log(`${total} wrong; ${formatAdvice(wrong)}`);
       return total === 0 ? 0 : 1;
@@ -52,8 +52,8 @@ function report(name: string, lines: readonly string[]): void {
 
 function formatAdvice(wrong: Findings): string {
   return [...wrong.keys()].some(({ repair }) => repair !== undefined)
-    ? 'catalog check --repair fixes what is derived'
-    : 'none of it can be rebuilt: restore a backup, or fix the rows by hand';
+    ? 'catalog check --repair rebuilds derived data'
+    : 'none of these can be rebuilt: restore a backup, or fix the rows by hand';
 }
 
 /** Runs each check in a snapshot, so that concurrent writes do not disturb it. */

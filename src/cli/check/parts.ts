@@ -52,7 +52,7 @@ function createReferenceCheck({ build, dialect }: Storage): Check {
         const total = (await session.first(query.compile(build)))?.total ?? 0;
         if (total > 0)
           lines.push(
-            `${formatQuantity(total, 'row')} of ${child} ${total === 1 ? 'refers' : 'refer'} by ${column} to ${parent} that are not there`,
+            `${formatQuantity(total, 'row')} of ${child} ${total === 1 ? 'refers' : 'refer'} by ${column} to ${parent} that do not exist`,
           );
       }
       return lines;

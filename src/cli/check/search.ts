@@ -90,10 +90,10 @@ export function createSearchCheck(database: Storage): Check {
         .filter(position => !waiting.has(position))
         .map(
           position =>
-            `${getDocumentType(position)} ${getDocumentId(position)} is indexed by other words than it has`,
+            `${getDocumentType(position)} ${getDocumentId(position)} is indexed under words that differ from its text`,
         );
       if (!(await spelling.isWhole(session)))
-        lines.push('the words for searches with typing errors are not those indexed');
+        lines.push('the words for searches with typing errors differ from the indexed words');
       return lines;
     },
     async repair(session) {

@@ -108,7 +108,7 @@ function createSummariesCheck(database: Storage): Check {
     find: session =>
       Array.fromAsync(
         findDifferingProducts(session),
-        ({ id }) => `product ${id}: it shows another number, price or availability than its variants have`,
+        ({ id }) => `product ${id}: its number of variants, price or availability differs from its variants`,
       ),
     async repair(session, now) {
       for await (const before of findDifferingProducts(session)) {

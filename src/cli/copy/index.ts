@@ -17,17 +17,18 @@ export const command: Command = {
   help: `Usage: catalog copy
 
 Copies the whole catalog of the embedded database in DATA_DIR into the PostgreSQL database of DATABASE_URL: products,
-categories, users, orders, invoices, events, API keys, sessions, all with their ids, so that links, tokens and cursors
-of events stay good. Stop the service first: while any process has the embedded database open, nothing is done.
+categories, users, orders, invoices, events, API keys and sessions, all with their ids, so that links, tokens and event
+cursors stay valid. Stop the service first: the command refuses to run while another process has the embedded database
+open.
 
-The PostgreSQL database must be empty, or hold a catalog without any rows (catalog migrate); its tables are made where
-there are none. All is copied in one transaction, under the lock of migrations: a service that is started there waits.
-The embedded database stays as it is.
+The PostgreSQL database must be empty, or hold a catalog without rows (catalog migrate); missing tables are created. All
+rows are copied in one transaction, under the migration lock: a service that starts there waits. The embedded database
+is not changed.
 
-JWT_SECRET has to be the secret in the file jwt-secret of DATA_DIR, or JWT_PREVIOUS_SECRETS has to name it. Images are
-files and are not copied: machines share the folder media of DATA_DIR, or a copy of it, by MEDIA_URL.
+JWT_SECRET must be the secret in the file jwt-secret of DATA_DIR, or JWT_PREVIOUS_SECRETS must contain it. Images are
+files and are not copied: let the machines share the folder media of DATA_DIR, or a copy of it, by MEDIA_URL.
 
-Exit status: 0 all of it is in PostgreSQL; 1 nothing is; 2 the command line is wrong.`,
+Exit status: 0 everything was copied; 1 nothing was; 2 the command line is wrong.`,
 
   async run(args) {
     parse(args, {});
@@ -62,7 +63,7 @@ function requireSecret(config: Config): void {
   const secret = readFileSync(file, 'utf8').trim();
   if (secret === config.JWT_SECRET || config.JWT_PREVIOUS_SECRETS.includes(secret)) return;
   throw new Error(
-    `JWT_SECRET is not the secret in ${resolve(file)}: with another one everyone has to sign in again, and mails that wait cannot be sent. Set JWT_SECRET to what the file holds, or add that to JWT_PREVIOUS_SECRETS`,
+    `JWT_SECRET is not the secret in ${resolve(file)}: with another one all users must sign in again, and queued mail cannot be sent. Set JWT_SECRET to the secret in the file, or add that secret to JWT_PREVIOUS_SECRETS`,
   );
 }
 
@@ -81,7 +82,7 @@ function copyCatalog(source: Database, target: Database): Promise<ReadonlyMap<st
     target.exclusively(async (writing: Transaction) => {
       const filled = await findFilled(target, writing);
       if (filled !== undefined)
-        throw new Error(`the database of DATABASE_URL is not empty: ${filled} has rows; name one that is`);
+        throw new Error(`the database of DATABASE_URL is not empty: ${filled} has rows; name an empty one`);
       const copied = await copyTables(
         { database: source, session: reading },
         { database: target, session: writing },
@@ -104,11 +105,11 @@ const shown: Readonly<Record<string, string>> = {
 
 function report(copied: ReadonlyMap<string, number>, config: Config): void {
   const counts = Object.entries(shown).map(([table, noun]) => formatQuantity(copied.get(table) ?? 0, noun));
-  console.log(`copied ${counts.join(', ')} and all that belongs to them`);
+  console.log(`copied ${counts.join(', ')} and everything that belongs to them`);
   const images = copied.get('media') ?? 0;
   if (images > 0 && config.MEDIA_URL === undefined)
     console.log(
       `${formatQuantity(images, 'image')} ${images === 1 ? 'is' : 'are'} in ${resolve(config.DATA_DIR, 'media')}: keep DATA_DIR, or share a copy of that folder by MEDIA_URL`,
     );
-  console.log('the service runs on PostgreSQL from its next start with this DATABASE_URL and JWT_SECRET');
+  console.log('start the service with this DATABASE_URL and JWT_SECRET to run it on PostgreSQL');
 }

@@ -74,7 +74,7 @@ export function evaluate(headers: Headers, method: string, current: Validators):
 }
 
 const stillThere =
-  'If-None-Match names the version that the resource has (* names any version); nothing was done.';
+  'If-None-Match matches the current version of the resource (* matches any version); nothing was changed.';
 
 /** The reason why If-Match fails. */
 function createMismatchError(header: string, { etag }: Validators, codings: 'this' | 'any'): HttpError {
@@ -96,7 +96,7 @@ function requireUnchanged(since: number, lastModified: number | undefined, readi
   if (lastModified === undefined)
     throw new HttpError('PRECONDITION_FAILED', {
       message:
-        'What is to be changed has no date to compare with: send its ETag in If-Match instead. Nothing was done.',
+        'The resource has no modification date to compare with: send its ETag in If-Match instead. Nothing was changed.',
     });
   if (toLastModifiedSecond(lastModified) > since) throw new HttpError('PRECONDITION_FAILED');
 }
@@ -117,7 +117,7 @@ export function refuseConditions(headers: Headers, exists: boolean): void {
   if (holds) return;
   throw new HttpError('PRECONDITION_FAILED', {
     message:
-      'This operation has no entity tag and no date to compare with: send it without conditions, or change resources one by one. Nothing was done.',
+      'This operation has no entity tag and no date to compare with: send it without conditions, or change resources one by one. Nothing was changed.',
   });
 }
 

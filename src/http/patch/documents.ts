@@ -40,7 +40,7 @@ const maxCopied = 1_000_000;
 
 const pointerRule = {
   code: 'format',
-  text: `must be a JSON Pointer (RFC 6901) of ${longestPointer.toLocaleString('en')} characters at most`,
+  text: `must be a JSON Pointer (RFC 6901) of at most ${longestPointer.toLocaleString('en')} characters`,
   accepts: isPointer,
 } as const;
 
@@ -55,7 +55,7 @@ const memberRules = {
   from: pointerRule,
   value: {
     code: 'maxDepth',
-    text: `must be a value of at most ${maxDepth} levels`,
+    text: `must have at most ${maxDepth} levels`,
     accepts: (value: unknown) => isShallow(value),
   },
 };
@@ -79,7 +79,7 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
       const from = { index, member: 'from', pointer: operation.from } as const;
       copied += weighValue(find(root, from), maxCopied - copied);
       if (copied > maxCopied)
-        throw createOperationError('MALFORMED_PATCH', from, 'maxCopied', 'the copies add too much');
+        throw createOperationError('MALFORMED_PATCH', from, 'maxCopied', 'the copy operations add too much data');
     }
     applyOperation(root, operation, index);
   }
@@ -168,7 +168,7 @@ function applyOperation(root: JsonObject, operation: Operation, index: number): 
       const from = { index, member: 'from', pointer: operation.from } as const;
       // A token has exactly one escaped form, so a prefix of the text is a prefix of the location.
       if (path.pointer.startsWith(`${from.pointer}/`))
-        throw createPathNotFoundError(path, 'it is inside what moves');
+        throw createPathNotFoundError(path, 'a value cannot be moved into itself');
       put(root, path, take(root, from));
       break;
     }
@@ -179,7 +179,7 @@ function applyOperation(root: JsonObject, operation: Operation, index: number): 
     }
     case 'test':
       if (!equals(operation.value, find(root, path))) {
-        throw createOperationError('PATCH_TEST_FAILED', path, 'test', 'the value is not the tested one');
+        throw createOperationError('PATCH_TEST_FAILED', path, 'test', 'the value differs from the tested one');
       }
   }
 }

@@ -109,7 +109,7 @@ function parseQuery({ schema, prefixed, parse }: Queries, search: string): unkno
     if (!Object.hasOwn(schema.shape, name) || prefixed.some(({ member }) => member === name)) continue;
     const before = values[name];
     if (isRepeatable(schema.shape[name])) values[name] = Array.isArray(before) ? [...before, value] : [value];
-    else if (before !== undefined) throw createFieldError(name, 'repeated', 'must be given once only');
+    else if (before !== undefined) throw createFieldError(name, 'repeated', 'must be given only once');
     else values[name] = value;
   }
   const result = parse({ ...values, ...Object.fromEntries(groups) });

@@ -33,7 +33,7 @@ export function parseParts(bytes: Uint8Array, contentType: string): Part[] {
     if (parts.length === mostParts) throw createMultipartError(`must have ${mostParts} parts or fewer`);
     const start = findEnd(body, Buffer.from('\r\n'), at);
     if (body.toString('latin1', at, start - 2).trim() !== '')
-      throw createMultipartError('has something else than a line end behind a boundary');
+      throw createMultipartError('has something other than a line end after a boundary');
     // A part without headers begins with the empty line.
     const headEnd = body.subarray(start - 2, start + longestHead).indexOf('\r\n\r\n');
     if (headEnd === -1) throw createMultipartError('has a part whose headers do not end');
@@ -50,7 +50,7 @@ export function parseParts(bytes: Uint8Array, contentType: string): Part[] {
 function findEnd(body: Buffer, wanted: Buffer, from: number): number {
   const found = body.indexOf(wanted, from);
   if (found === -1)
-    throw createMultipartError('has no boundary as Content-Type names it, or ends before its last one');
+    throw createMultipartError('does not contain the boundary of Content-Type, or ends before the last one');
   return found + wanted.length;
 }
 

@@ -34,8 +34,8 @@ export function prefixedParameters({ prefix, name, description, longestValue }: 
         context.addIssue({ code: 'custom', path, message, params: { rule } });
       const names = Object.keys(values);
       const count = Object.values(values).reduce((sum, list) => sum + list.length, 0);
-      if (names.length > mostNames) refuse([], 'maxProperties', `must be at most ${mostNames} names`);
-      if (count > mostValues) refuse([], 'maxItems', `must be at most ${mostValues} values`);
+      if (names.length > mostNames) refuse([], 'maxProperties', `must have at most ${mostNames} names`);
+      if (count > mostValues) refuse([], 'maxItems', `must have at most ${mostValues} values`);
       for (const given of names) {
         if (!name.test(given.slice(prefix.length)))
           refuse([given], 'pattern', `must have a name that matches ${pattern}`);

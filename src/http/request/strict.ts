@@ -80,7 +80,7 @@ export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
   const length = headers.get('content-length');
   const isSent = headers.has('transfer-encoding') || (length !== null && length !== '0');
   if (body !== undefined || !isSent) return;
-  const message = 'is not read: this operation takes none';
+  const message = 'must be absent: this operation does not read a body';
   throw new HttpError('VALIDATION_FAILED', {
     message: `body: ${message}`,
     details: [buildErrorDetail([], 'unknown', message)],

@@ -38,19 +38,19 @@ export function parseUpload(
   let file: Uint8Array | undefined;
   for (const { name, content } of parseParts(bytes, contentType)) {
     if (name === filePart) {
-      if (file !== undefined) throw createFieldError(name, 'repeated', 'must be given once only');
+      if (file !== undefined) throw createFieldError(name, 'repeated', 'must be given only once');
       file = content;
       continue;
     }
     names[name] = '';
     if (Object.hasOwn(spec.texts.shape, name)) {
-      if (Object.hasOwn(texts, name)) throw createFieldError(name, 'repeated', 'must be given once only');
+      if (Object.hasOwn(texts, name)) throw createFieldError(name, 'repeated', 'must be given only once');
       texts[name] = decodeText(name, content);
     }
   }
   inspect(names);
   if (file === undefined)
-    throw createFieldError(filePart, 'required', 'is required: the part that is the image');
+    throw createFieldError(filePart, 'required', 'is required: the part with the image');
   if (file.byteLength > spec.limit) {
     throw new HttpError('PAYLOAD_TOO_LARGE', { message: `The file is larger than ${spec.limit} bytes.` });
   }

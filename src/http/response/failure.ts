@@ -52,7 +52,7 @@ const ofStorage: Readonly<Partial<Record<StorageError['kind'], readonly [ErrorCo
 
 /** The message when a request waited too long for a lock: the database itself is reachable. */
 const locked =
-  'Something else holds a lock on what this request needs, and nothing was changed; retry after the time in Retry-After.';
+  'Another transaction holds a lock that this request needs; nothing was changed. Retry after the time in Retry-After.';
 
 /** Converts the name of a column to that of a member: external_id → externalId. */
 export function toMemberName(column: string): string {

@@ -23,7 +23,7 @@ export async function writeWhole(path: string, bytes: Uint8Array, beside: string
     // If this fails too, the file is removed later, like those of interrupted writes.
     await rm(unfinished, { force: true }).catch(() => undefined);
     throw hasNoRoom(error)
-      ? new HttpError('STORAGE_FULL', { message: 'There is no room to keep the file.', cause: error })
+      ? new HttpError('STORAGE_FULL', { message: 'No space is left to store the file.', cause: error })
       : error;
   }
 }

@@ -64,7 +64,7 @@ for (const each of document.forms) {
   });
 }
 if (done) finish(done);
-else if (token === '') offerOther('Open this page with the link of your mail.');
+else if (token === '') offerOther('Open this page with the link in your mail.');
 `;
 
 export function createAccountPages(): readonly AccountPage[] {
@@ -75,7 +75,7 @@ export function createAccountPages(): readonly AccountPage[] {
       summary: 'Show the page to set a new password',
       page: buildPage(
         'Set a new password',
-        `<form data-action="v1/auth/password-reset" data-done="Your password is set: sign in with it.">
+        `<form data-action="v1/auth/password-reset" data-done="Your password is set. You can now sign in with it.">
 <label>New password, 10 characters or more
 <input type="password" name="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
 <button>Set password</button>
@@ -101,7 +101,7 @@ ${buildNewLinkForm('Your e-mail address, for a link that sets a password and con
       summary: 'Show the page to recover an account',
       page: buildPage(
         'Take your account back',
-        `<form data-action="v1/auth/restore-address" data-done="Your address is restored and everybody is signed out: sign in with your new password.">
+        `<form data-action="v1/auth/restore-address" data-done="Your address is restored and all sessions have ended. Sign in with your new password.">
 <p>This restores your former e-mail address, ends all sessions and sets a new password.</p>
 <label>New password, 10 characters or more
 <input type="password" name="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>

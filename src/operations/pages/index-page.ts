@@ -18,9 +18,9 @@ export function buildIndexPage({ base, release, version }: IndexPageOptions): Pa
     body: `<p class="lead">Products, orders, invoices, accounts and search, as JSON over HTTP.</p>
 <p class="quiet">Release ${escapeHtml(release)} is running at ${address}.</p>
 <ul class="cards">
-<li><a href="docs"><b>Documentation</b> Every operation, to read and to try in the browser</a></li>
-<li><a href="openapi.json"><b>openapi.json</b> The same for generators of clients and other tools</a></li>
-<li><a href="password-reset"><b>New password</b> For accounts whose password is forgotten</a></li>
+<li><a href="docs"><b>Documentation</b> Every operation, to read about and try in the browser</a></li>
+<li><a href="openapi.json"><b>openapi.json</b> The API description, for client generators and other tools</a></li>
+<li><a href="password-reset"><b>New password</b> For users who have forgotten their password</a></li>
 </ul>
 <h2>First steps</h2>
 <p>Sign in with the e-mail address and password of your account. Those of the first administrator were printed when the
@@ -32,12 +32,12 @@ service started for the first time.</p>
 <p>Then list products:</p>
 <pre tabindex="0"><code>curl -s "${address}/${current}/products?perPage=3" \\
   -H "Authorization: Bearer $TOKEN"</code></pre>
-<p>Programs use an API key instead of a password: an administrator makes one with <code>POST /${current}/keys</code>, or
+<p>Programs use an API key instead of a password: an administrator creates one with <code>POST /${current}/keys</code>, or
 on the machine with <code>npm run catalog -- keys create</code>.</p>
 <h2>For operators</h2>
 <ul class="cards">
 <li><a href="health"><b>Health</b> The process is alive</a></li>
-<li><a href="ready"><b>Readiness</b> The database answers too</a></li>
+<li><a href="ready"><b>Readiness</b> The database responds, too</a></li>
 <li><a href="metrics"><b>Metrics</b> For Prometheus</a></li>
 </ul>`,
   });

@@ -169,7 +169,7 @@ async function refuseTooMany<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof TooManyValues)) throw error;
-    const message = `must not name ${error.column}, which has more values than are counted`;
+    const message = `must not name ${error.column}, which has too many values to be counted`;
     throw new HttpError('VALIDATION_FAILED', {
       message: `facets: ${message}`,
       details: [buildErrorDetail(['facets'], 'maxValues', message)],

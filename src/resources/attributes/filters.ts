@@ -51,7 +51,7 @@ export function buildAttributeConditions(
   return Object.entries(attributes ?? {}).flatMap(([name, values]) => {
     const key = name.slice(prefix.length);
     const definition = definitions.get(key);
-    if (definition?.filterable === false) throw createFieldError(name, 'filterable', 'is not filtered by');
+    if (definition?.filterable === false) throw createFieldError(name, 'filterable', 'is not filterable');
     return buildConditions(name, key, values, definition);
   });
 }
@@ -152,7 +152,7 @@ function parseOrderedValue(
     throw createFieldError(
       name,
       'operator',
-      `must not begin with ${word}:, since its values are of the type ${type}`,
+      `must not begin with ${word}:, since its values have the type ${type}`,
     );
   const number = type === 'date' ? undefined : parseNumber(operand);
   if (number !== undefined) return { of: 'number', value: number };

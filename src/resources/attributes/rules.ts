@@ -112,6 +112,6 @@ function findBrokenRule(
     case 'text':
       return holdsForAll(value => typeof value === 'string')
         ? undefined
-        : { code: 'type', message: 'must be a text, or a list of texts' };
+        : { code: 'type', message: 'must be a string or an array of strings' };
   }
 }

@@ -47,7 +47,7 @@ const limits = {
   address: [100, 900, 900],
 } as const;
 
-const refusal = 'There have been too many attempts';
+const refusal = 'Too many attempts';
 
 export function createGuards(
   { read }: Pick<Database, 'read'>,

@@ -162,9 +162,9 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
     /** @throws HttpError 403 if the caller may not */
     requireRight(right: 'edit' | 'remove', caller: Caller, row: R): void {
       if (isPermitted(right, caller, row)) return;
-      const others = rights[right].join(' and ');
+      const others = rights[right].join(' or ');
       throw new HttpError('FORBIDDEN', {
-        message: `Only its author may do this, and people of the role ${others}.`,
+        message: `Only the author, or a user with the role ${others}, may do this.`,
       });
     },
   };

@@ -16,7 +16,7 @@ export function requirePlace(
 ): StoredCategory {
   if (parent === undefined) throw createFieldError('parentId', 'exists', `there is no category ${parentId}`);
   if (parent.id === moved?.id)
-    throw createFieldError('parentId', 'cycle', `must not be ${parentId}: that is this category itself`);
+    throw createFieldError('parentId', 'cycle', `must not be ${parentId}: a category cannot be its own parent`);
   if (moved !== undefined && parent.path.startsWith(`${moved.path} > `)) {
     throw createFieldError(
       'parentId',
@@ -26,7 +26,7 @@ export function requirePlace(
   }
   const deep = parent.depth + levels;
   if (deep > deepest) {
-    const message = `must not be ${parentId}: below "${parent.path}" there would be ${deep} levels of categories, and ${deepest} are allowed`;
+    const message = `must not be ${parentId}: "${parent.path}" would then have categories down to level ${deep}, and ${deepest} levels are allowed`;
     throw createFieldError('parentId', 'levels', message);
   }
   return parent;
@@ -37,7 +37,7 @@ export function createNameTakenError(
   name: string,
   { id, path }: Pick<StoredCategory, 'id' | 'path'>,
 ): HttpError {
-  const message = `the category ${id}, "${path}", has this name already`;
+  const message = `the category ${id}, "${path}", already has this name`;
   return new HttpError('DUPLICATE', {
     message: `name: "${name}" must be unique among the categories of one parent: ${message}`,
     details: [buildErrorDetail(['name'], 'unique', message)],

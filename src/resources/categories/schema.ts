@@ -16,7 +16,7 @@ import { largestId } from '../../storage/database.ts';
 import { imageAddress } from '../products/members/images.ts';
 
 const separated = {
-  error: 'must not have a > that stands by itself: it separates the names of a path',
+  error: 'must not contain a separate >, which separates the names of a path',
   params: { rule: 'separator' },
 };
 

@@ -225,14 +225,14 @@ const asLink = { width: null, height: null, colour: null, type: null };
 function refuseAnother({ images }: Product, url: string): void {
   const same = images.find(image => image.url === url);
   if (same !== undefined) {
-    const message = `The product has this image already: ${same.id}.`;
+    const message = `The product already has this image: ${same.id}.`;
     throw new HttpError('DUPLICATE', {
       message,
       details: [buildErrorDetail(['url'], 'unique', message)],
     });
   }
   if (images.length >= mostImages)
-    throw new HttpError('LIMIT_REACHED', { message: `A product has ${mostImages} images at most.` });
+    throw new HttpError('LIMIT_REACHED', { message: `A product can have at most ${mostImages} images.` });
 }
 
 /** @throws HttpError 404 */

@@ -20,7 +20,7 @@ export function composeInvoiceMail(
   const { seller, customer, currency, total } = parseSnapshot(row);
   const number = formatInvoiceNumber(row.number);
   const paragraphs = [
-    `Thank you for your order. Invoice ${number} over ${formatMoney(total, currency)} for order ${row.order_id} is attached. It has been paid; there is nothing left to do.`,
+    `Thank you for your order. Invoice ${number} for ${formatMoney(total, currency)} (order ${row.order_id}) is attached. It is paid; you do not need to do anything.`,
     seller.name,
   ];
   return {
@@ -46,9 +46,9 @@ export function composeInvoiceMail(
 /** Why customers do not receive the invoice itself, and what they can do. */
 const reasons = {
   unconfirmed:
-    'It is sent to confirmed addresses only: confirm this one with the link in the mail that you got for your account, or with "forgot password", and have the invoice sent again. Signed in, you can read it already.',
+    'It is sent to confirmed addresses only. Confirm this one with the link in the mail that you received for your account, or with "forgot password", then have the invoice sent again. You can already read it when you sign in.',
   former:
-    'The order was placed with this address, which belongs to the account no more, so the invoice is not sent to it. Signed in with the address of the account, you can read it and save it as PDF.',
+    'The order was placed with this address, which no longer belongs to the account, so the invoice is not sent to it. Sign in with the current address of the account to read it and save it as a PDF.',
 } as const;
 
 /**
@@ -60,7 +60,7 @@ export function composeWithheldInvoiceMail(row: StoredInvoice, reason: keyof typ
   const number = formatInvoiceNumber(row.number);
   const paragraphs = [
     `Invoice ${number} for order ${row.order_id} is ready. ${reasons[reason]}`,
-    'If you have not ordered anything, do nothing.',
+    'If you did not order anything, ignore this mail.',
     seller.name,
   ];
   return {

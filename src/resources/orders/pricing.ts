@@ -84,7 +84,7 @@ function requireOrderable(lines: OrderBody['items'], named: readonly OrderedProd
     else if (variantId != null && variant === undefined)
       refuse('variantId', 'unknown', `product ${productId} has no variant ${variantId}`);
     else if (variant === undefined && product.variantCount > 0)
-      refuse('variantId', 'required', `is required: product ${productId} is sold in variants`);
+      refuse('variantId', 'required', `is required: product ${productId} has variants`);
     else found.push({ product, variant, price: variant?.price ?? basePrice ?? product.price, quantity });
   });
   if (missing.length > 0) throw new HttpError('PRODUCT_UNAVAILABLE', { details: missing });

@@ -126,7 +126,7 @@ export async function requireView(
 export function requireChange(caller: Caller, customerId: number): void {
   if (mayChange(caller, customerId)) return;
   throw new HttpError('FORBIDDEN', {
-    message: 'Orders are placed, paid and cancelled by their customer or an administrator.',
+    message: 'Only the customer or an administrator may place, pay or cancel an order.',
   });
 }
 
@@ -135,6 +135,6 @@ export function requirePayment(caller: Caller, customerId: number, payers: Payer
   requireChange(caller, customerId);
   if (mayPay(caller, customerId, payers)) return;
   throw new HttpError('FORBIDDEN', {
-    message: 'Payments are recorded by an administrator here; ask the shop how to pay.',
+    message: 'Only an administrator may record payments here; ask the shop how to pay.',
   });
 }

@@ -71,7 +71,7 @@ export function createStripeWebhook({
   /** The payment in a report; undefined if the report is irrelevant. @throws HttpError 400, 404 */
   function read(body: Uint8Array, signature: string | null): Promise<PaymentMade | undefined> {
     if (reports === undefined)
-      throw new HttpError('NOT_FOUND', { message: 'This service takes no reports from Stripe.' });
+      throw new HttpError('NOT_FOUND', { message: 'This service does not accept reports from Stripe.' });
     parseJson(body);
     return readVerifiedPayment(reports, body, signature);
   }
@@ -102,7 +102,7 @@ export function createStripeWebhook({
           made = await read(body, header('stripe-signature'));
         } catch (error) {
           if (!isSigned(error))
-            await charge(unsignedReports, address, 'There have been too many reports without a signature');
+            await charge(unsignedReports, address, 'Too many reports without a valid signature');
           throw error;
         }
         const reply = replySecret(200, { received: true });
@@ -130,7 +130,7 @@ async function readVerifiedPayment(
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     if (error.kind === 'malformed')
-      throw createFieldError('body', 'type', 'must be an event as Stripe sends it');
+      throw createFieldError('body', 'type', 'must be a Stripe event');
     throw new HttpError('INVALID_SIGNATURE', { cause: error });
   }
 }

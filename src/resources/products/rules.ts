@@ -15,7 +15,7 @@ export function refuseImpossible(before: Product | undefined, { stock, images }:
   const unknown = findUnknownImage(before?.images ?? [], images);
   if (unknown !== undefined) {
     const { index, field } = unknown;
-    throw createFieldError(['images', index, field], 'unknown', 'must be that of an image the product has');
+    throw createFieldError(['images', index, field], 'unknown', 'must be the id of an image of the product');
   }
   refuseOwnStock(before, stock);
   refuseBelowReserved(before?.stock ?? null, stock);
@@ -69,8 +69,8 @@ export function createTextLimit(
 export function refuseLongTexts(field: string, characters: number): void {
   if (characters <= mostWritten) return;
   const most = mostWritten.toLocaleString('en');
-  const rule = `must name products that have ${most} characters of text together at most, before and after`;
-  throw createFieldError(field, 'maxText', `${rule}: send fewer`);
+  const rule = `must name products with at most ${most} characters of text in total, before and after`;
+  throw createFieldError(field, 'maxText', `${rule}: name fewer`);
 }
 
 /** The same check before reading any: a UTF-16 code unit has at most 3 bytes in UTF-8. @param bytes their total */
@@ -120,7 +120,7 @@ export function readOptionsChange(before: Product, { options }: ProductFields): 
   const had = new Set(before.options.map(({ name }) => renamed.get(name) ?? name));
   const fresh = names.find(name => !had.has(name));
   if (fresh !== undefined)
-    throw createRefusedOptionsError(`"${fresh}" cannot be added: variants have no value of it`);
+    throw createRefusedOptionsError(`"${fresh}" cannot be added: variants have no value for it`);
   const kept = new Map(options.map(({ name, values }) => [name, new Set(values)]));
   const removed = before.options.flatMap(({ name, values }) => {
     const own = kept.get(renamed.get(name) ?? name);
@@ -142,7 +142,7 @@ function findRenamed(before: readonly Option[], names: readonly string[]): Map<s
 
 /** The error for renaming an option of several products at once: each may have very many variants. */
 export const createBulkRenameError = (name: string): HttpError =>
-  createRefusedOptionsError(`variants have the option "${name}": rename it of one product at a time`);
+  createRefusedOptionsError(`variants have the option "${name}": rename it one product at a time`);
 
 /** The error for removing an option or value that variants have. */
 export function createOptionUsedError(name: string, value?: string): HttpError {

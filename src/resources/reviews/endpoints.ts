@@ -15,7 +15,7 @@ const description =
 const example = { rating: 5, body: 'Bright, and well made.' };
 const createAlreadyReviewedError = () =>
   new HttpError('DUPLICATE', {
-    message: 'You have reviewed this product already.',
+    message: 'You have already reviewed this product.',
     details: [buildErrorDetail(['productId'], 'unique', 'one review per user and product')],
   });
 

@@ -191,7 +191,7 @@ function resolveTypes(query: Query, caller: Caller): { visible: SearchType[]; ty
     throw new HttpError('FORBIDDEN', { message: `These credentials do not permit reading ${type}s.` });
   }
   if (query.status === 'archived' && !may(caller, staff, 'products:write'))
-    throw new HttpError('FORBIDDEN', { message: 'Archived products are found by staff only.' });
+    throw new HttpError('FORBIDDEN', { message: 'Only staff may search archived products.' });
   const types = visible.filter(candidate => type === undefined || candidate === type);
   // Filters are defined for products only: with filters, hits of other types are not counted.
   return { visible: named === undefined ? visible : types, types };

@@ -34,7 +34,7 @@ const line = z
   .refine(
     ({ productId, variantId, sku }) => (sku ?? null) === null || (productId ?? variantId ?? null) === null,
     {
-      error: 'must not stand beside productId or variantId',
+      error: 'must not be given together with productId or variantId',
       path: ['sku'],
       params: { rule: 'one' },
     },

@@ -110,4 +110,4 @@ export function createUserChange(database: Pick<Database, 'read'>, stores: Chang
 }
 
 const createPasswordRequiredError = () =>
-  createFieldError('currentPassword', 'required', 'is required to change one’s own e-mail address');
+  createFieldError('currentPassword', 'required', 'is required to change your own e-mail address');

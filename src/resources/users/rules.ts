@@ -42,9 +42,9 @@ export function findRefusal(
   const keepsRole = role === before.role;
   if (caller.kind === 'key') {
     if (before.role === 'user' && (keepsRole || role === null)) return undefined;
-    return createForbiddenError('An API key may change users of the role user only, and no roles.');
+    return createForbiddenError('An API key may change only users with the role user, and may not change roles.');
   }
-  if (caller.kind !== 'user') return createForbiddenError('Only users may do this.');
+  if (caller.kind !== 'user') return createForbiddenError('Only a signed-in user may do this.');
   if (caller.role !== 'admin') {
     return keepsRole ? undefined : createForbiddenError('Only an administrator may change a role.');
   }
@@ -55,7 +55,7 @@ export function findRefusal(
 /** @throws HttpError 403 if the caller may not create a user with this role */
 export function requireCreation(caller: Caller, role: string): void {
   if (caller.kind === 'key' && role !== 'user')
-    throw createForbiddenError('An API key may make users of the role user only.');
+    throw createForbiddenError('An API key may create only users with the role user.');
 }
 
 /**
@@ -66,8 +66,8 @@ export const createInvalidTokenError = (advice?: string) =>
   new HttpError('INVALID_TOKEN', {
     ...(advice === undefined
       ? {}
-      : { message: `The token is wrong, was used before, or has expired. ${advice}` }),
-    details: [buildErrorDetail(['token'], 'token', 'is not valid (any more)')],
+      : { message: `The token is wrong, used, or expired. ${advice}` }),
+    details: [buildErrorDetail(['token'], 'token', 'is wrong, used, or expired')],
   });
 
 const createForbiddenError = (message: string) => new HttpError('FORBIDDEN', { message });

@@ -27,7 +27,7 @@ export function createWeatherEndpoints(observations: Observations): Endpoint[] {
         }
         if (found === 'unresolved') {
           throw new HttpError('NOT_FOUND', {
-            message: `"${city}" is not among the cities known here; the weather provider, which knows more, cannot be reached now. Retry later.`,
+            message: `"${city}" is not in the built-in list of cities, and the weather provider, which knows more, cannot be reached. Retry later.`,
           });
         }
         if (found === 'unavailable') {

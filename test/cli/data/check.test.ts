@@ -24,7 +24,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "update categories set path = 'forest', depth = 2 where name = 'garden'",
-    /^categories: category \d+: "forest" is not the path that follows from its name and parent$/m,
+    /^categories: category \d+: "forest" is not the path of its name and parent$/m,
   ],
   [
     "update products set further_categories = 3 where name = 'Lamp'",
@@ -53,7 +53,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ['delete from article_tags', /^tags of articles: article \d+ is not found/m],
   [
     'delete from search_index where SEARCH_LAMP',
-    /^search index: product \d+ is indexed by other words than it has$/m,
+    /^search index: product \d+ is indexed under words that differ from its text$/m,
   ],
   [
     "delete from search_spellings where word = 'shade'",
@@ -69,7 +69,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     `update products set document = replace(document, ']}],1', ']}],7')`,
-    /^variants of products: product \d+: it shows another number, price or availability than its variants have$/m,
+    /^variants of products: product \d+: its number of variants, price or availability differs from its variants$/m,
   ],
   [
     `update product_variants set document = replace(document, 'null,{"tracked"', '2,{"tracked"')`,
@@ -199,7 +199,7 @@ describeOnDatabases('catalog check on %s', kind => {
     const found = await place.runHere(['check']);
     expect([found.status, found.err]).toEqual([1, '']);
     for (const [, line] of derived) expect(found.out).toMatch(line);
-    expect(found.out).toMatch(/catalog check --repair fixes what is derived\n$/);
+    expect(found.out).toMatch(/catalog check --repair rebuilds derived data\n$/);
 
     const repaired = await place.runHere(['check', '--repair']);
     expect([repaired.status, repaired.err]).toEqual([0, '']);

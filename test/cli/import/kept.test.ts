@@ -112,7 +112,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
       [0, 150].map(first => [
         { ...cup, sku: 'L1', variants: many(first, 150).map(size => sized(`s${size}`)) },
       ]),
-      'options.0.values: must have 200 items or fewer, with those that variants of the product have',
+      'options.0.values: must have 200 items or fewer, including those that variants of the product have',
     ],
     [
       'more than 100 attributes',
@@ -120,7 +120,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
         const keys = many(first, 60).map(key => `attributes.k${key}`);
         return table(`sku,name,price,${keys.join()}`, `L2,Cup,1,${keys.map(() => 'x').join()}`);
       }),
-      'attributes: must have 100 keys or fewer, with those there are',
+      'attributes: must have 100 keys or fewer, including the existing ones',
     ],
   ];
   for (const [name, [before = '', file = ''], says] of limits) {

@@ -127,7 +127,7 @@ describeOnDatabases('conditional requests on %s', kind => {
     ['If-Match', 'bare', 'names no entity tag'],
     ['If-Match', '', 'names no entity tag'],
     ['If-Match', '"other"', 'has changed since'],
-    ['If-None-Match', '*', 'names the version that the resource has'],
+    ['If-None-Match', '*', 'matches the current version of the resource'],
   ])('%s: %s is refused with its reason', async (header, value, reason) => {
     const product = await addProduct(service);
     const { headers } = await read(service, product);

@@ -97,7 +97,7 @@ describeOnDatabases('JSON bodies of many parts on %s', kind => {
       expect([status, body.error, body.details[0].message]).toEqual([
         400,
         'MALFORMED_PATCH',
-        'Operation 0: "path" must be a JSON Pointer (RFC 6901) of 1,024 characters at most.',
+        'Operation 0: "path" must be a JSON Pointer (RFC 6901) of at most 1,024 characters.',
       ]);
     }
   });

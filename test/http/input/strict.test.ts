@@ -206,7 +206,7 @@ const refusals: readonly Refusal[] = [
     name: 'a body that is not read',
     request: { method: 'DELETE', body: { reason: 'sold' } },
     problems: [['body', 'unknown']],
-    message: 'body: is not read: this operation takes none',
+    message: 'body: must be absent: this operation does not read a body',
   },
 ];
 

@@ -88,7 +88,7 @@ describeOnDatabases('the example on %s', kind => {
     const refused = await run(url, email, 'not the password', 'lighting', '10');
     expect(refused).toEqual({
       status: 1,
-      err: 'raise-prices: signing in was refused: 401 E-mail or password is wrong.\n',
+      err: 'raise-prices: signing in was refused: 401 The e-mail address or password is wrong.\n',
     });
   });
 });

@@ -164,7 +164,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
     const { accessToken } = (await signInAs(service, email)).body;
     const [former] = await sent({ Authorization: `Bearer ${accessToken}` });
     expect([former?.to, former?.email.attachments]).toEqual([[person.email], []]);
-    expect(former?.email.text).toContain('belongs to the account no more');
+    expect(former?.email.text).toContain('no longer belongs to the account');
     expect(former?.email.text).not.toMatch(/confirm|forgot/);
     expect(former?.raw).not.toContain(email);
   });

@@ -145,7 +145,7 @@ describeOnDatabases('prices of orders on %s', kind => {
     const invoice = await invoiced(service, 'user', [{ name: 'Screw', price: 0.004, quantity: 10_000 }]);
     const path = `/v1/invoices/${invoice.id}/send`;
     const [mail] = await mailsOf(service, () => call(service, { method: 'POST', path, as: 'user' }));
-    expect(mail?.text).toContain(`Invoice ${invoice.number} over EUR 40.00 for order`);
+    expect(mail?.text).toContain(`Invoice ${invoice.number} for EUR 40.00 (order`);
     const content = mail?.attachments[0]?.content;
     if (!(content instanceof ArrayBuffer)) throw new Error('the mail has no PDF');
     const texts = (await readPdf(new Uint8Array(content))).pages.flat().map(({ text }) => text);

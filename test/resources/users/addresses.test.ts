@@ -138,7 +138,7 @@ describeOnDatabases('addresses on %s', kind => {
       });
       expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
       if (email === inCapitals) {
-        expect(mails[0]?.text).toContain('belongs to an account already');
+        expect(mails[0]?.text).toContain('already belongs to an account');
         expect(`${mails[0]?.text}${mails[0]?.html}`).not.toMatch(/token=|Some Person/);
       }
     }

@@ -99,7 +99,7 @@ describeOnDatabases('options that are renamed on %s', kind => {
     const response = await send('PATCH', '/v1/products', bulk);
     expect([response.status, response.body.details[0].message]).toEqual([
       409,
-      expect.stringContaining('rename it of one product at a time'),
+      expect.stringContaining('rename it one product at a time'),
     ]);
     expect((await listed(product)).map(one => [one.id, one.options])).toEqual([
       [variant.id, chosen('M').options],

@@ -76,7 +76,7 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
       expect([word, await found(word)]).toEqual([word, 1]);
     for (const word of ['car', 'p', 'sku000123']) expect([word, await found(word)]).toEqual([word, 0]);
     expect(await createSearchCheck(database).find(database.read)).toEqual([
-      'product 5 is indexed by other words than it has',
+      'product 5 is indexed under words that differ from its text',
     ]);
     await remove();
   });

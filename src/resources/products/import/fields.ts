@@ -41,7 +41,7 @@ function computeAttributesAfter(
     throw createFieldError(
       'attributes',
       'maxProperties',
-      `must have ${mostKeys} keys or fewer, with those there are`,
+      `must have ${mostKeys} keys or fewer, including the existing ones`,
     );
   return all;
 }

@@ -172,7 +172,7 @@ export function completeOptions(
   });
 }
 
-const tooManyValues = `must have ${mostValues} items or fewer, with those that variants of the product have`;
+const tooManyValues = `must have ${mostValues} items or fewer, including those that variants of the product have`;
 
 /** The summary of a new product's variants. @param price the product's own, for variants without one */
 export function summarizeVariants(variants: readonly VariantFields[], price: number) {

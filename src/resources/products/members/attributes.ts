@@ -35,7 +35,7 @@ function findProblem(key: string, value: unknown): Problem | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return undefined;
   if (typeof value === 'string') return findTextProblem(value, [key]);
   if (!Array.isArray(value)) {
-    const message = 'must be text, a finite number, true, false, or an array of texts';
+    const message = 'must be a string, a finite number, true, false, or an array of strings';
     return { path: [key], rule: 'type', message };
   }
   if (value.length > mostTexts) {
