@@ -32,7 +32,7 @@ Writes all products of one moment, ordered by id. The service may be running.
                        also after a semicolon, tab or line end inside a cell
 
 catalog import reads all formats, and importing an export changes nothing, except that products with neither sku nor
-externalId nor a variant with a sku are created again each time; standard error reports their number. id, createdAt,
+externalId, nor a variant with a sku, are created again each time; standard error reports their number. id, createdAt,
 updatedAt, rating and derived values are for other readers: import ignores them, and removes the apostrophes. NDJSON and
 JSON contain each product as the service shows it, with its variants in variants, and its own price, which applies to
 variants without one, in basePrice. CSV has a column for each attribute (attributes.colour), ordered by key, and JSON in

@@ -70,7 +70,7 @@ export function formatOverview(): string {
     'Commands:',
     ...lines,
     '',
-    'catalog COMMAND --help describes one; catalog --version prints the version.',
+    'catalog COMMAND --help describes a command; catalog --version prints the version.',
     '',
     'Settings (environment variables; default in brackets):',
     ...environment,

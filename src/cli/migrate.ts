@@ -8,15 +8,14 @@ import { type Command, parse } from './usage.ts';
 export const command: Command = {
   help: `Usage: catalog migrate
 
-Runs the migrations that the database lacks, each once, under a lock, and prints their names; standard error gets the
-name of each as it begins. Several
-processes may do so at the same time. serve and import do it by themselves when they start; restore leaves it to them.
-All other commands refuse a database that lacks migrations: upgrading it puts services of earlier releases out of
-service, unless the migration only adds (its name has "expand" in it).
+Runs the pending migrations of the database, each once, under a lock, and prints their names; standard error reports
+each as it begins. Several processes may run it at the same time. serve and import migrate when they start; restore
+leaves that to them. All other commands refuse a database with pending migrations: upgrading it stops services of
+earlier releases from working, unless the migration only adds (its name contains "expand").
 
-Makes the database where there is none; an empty file is taken for a new one.
+Creates the database if there is none; an empty file counts as a new database.
 
-Exit status: 0 the database is up to date; 1 it is not, and each migration is done as a whole or not at all;
+Exit status: 0 the database is up to date; 1 it is not, and each migration was applied completely or not at all;
 2 the command line is wrong.`,
 
   async run(args) {

@@ -44,12 +44,12 @@ export function refuseKept(file: string, config: Pick<Config, 'DATA_DIR'>): void
 export function refuseInput(file: string, input: string): void {
   const [read, written] = [input === '-' ? findStandardInput() : findStats(input), findStats(file)];
   if (read?.isFile() !== true || written === undefined || !isSame(read, written)) return;
-  throw new Error(`${file} is the file that is read; name another file`);
+  throw new Error(`${file} is the file being read; name another file`);
 }
 
 /** @throws Error when the file is a device or a pipe, which the output would replace */
 export function refuseDevice(file: string): void {
-  if (findStats(file)?.isFile() === false) throw new Error(`${file} is not a file; name one, or use - and >`);
+  if (findStats(file)?.isFile() === false) throw new Error(`${file} is not a regular file; name one, or use - and redirect standard output`);
 }
 
 /**
@@ -60,7 +60,7 @@ export function refuseDevice(file: string): void {
  */
 export function createPartialFile(file: string, command: string) {
   const say = (line: string) => console.error(`catalog ${command}: ${escapeUnprintable(line)}`);
-  for (const leftover of removeLeftovers(file)) say(`removed ${leftover}, left by a process that has ended`);
+  for (const leftover of removeLeftovers(file)) say(`removed ${leftover}, left by a process that ended`);
   const folder = `${file}.${process.pid}.partial`;
   const withdraw = listenForEnd(signal => {
     removeFolder(folder);

@@ -29,16 +29,16 @@ import { type Command, parse, parseCountOption } from './usage.ts';
 export const command: Command = {
   help: `Usage: catalog serve [--sample] [--port PORT]
 
-Migrates the database (waits up to 30 seconds for PostgreSQL), listens, makes the first administrator when there
-is no user, and serves until it is stopped (SIGTERM or Ctrl-C); requests in flight are finished first.
+Migrates the database (waiting up to 30 seconds for PostgreSQL), listens, creates the first administrator if there
+are no users, and serves until it is stopped (SIGTERM or Ctrl-C); requests in flight are finished first.
 
-  --sample     fill an embedded database without users and products with a sample catalog, as npm start does;
+  --sample     fills an embedded database without users and products with a sample catalog, as npm start does;
                ignored with DATABASE_URL
   --port PORT  the port to listen on, instead of the setting PORT
 
 catalog --help lists the settings.
 
-Exit status: 0 it was stopped; 1 it could not start, or the database could not be closed; 2 the command line is wrong.`,
+Exit status: 0 stopped; 1 the service could not start, or the database could not be closed; 2 the command line is wrong.`,
 
   async run(args) {
     const { values } = parse(args, { sample: { type: 'boolean' }, port: { type: 'string' } });
@@ -63,7 +63,7 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
       const embedded = config.DATABASE_URL === undefined;
       const samples = values.sample === true && embedded ? await addSamples(database, config) : 0;
       if (values.sample === true && !embedded)
-        log.info('--sample is ignored: the sample catalog is for an embedded database, not DATABASE_URL');
+        log.info('--sample is ignored: the sample catalog is only for an embedded database, not for DATABASE_URL');
       const administrator = await ensureAdministrator(database, config, clock.now(), log);
       starting.resolve();
       // Before anything can know that the service runs: a signal without a listener ends the process at once.
@@ -112,7 +112,7 @@ function surviveFailures(log: Log): void {
 function reportWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log: Log): void {
   if (DATABASE_URL === undefined || MEDIA_URL !== undefined) return;
   const folder = join(DATA_DIR, 'media');
-  log.info('images are kept in a folder of this machine; where several machines serve, set MEDIA_URL', {
+  log.info('images are stored in a folder on this machine; to serve from several machines, set MEDIA_URL', {
     folder,
   });
 }
@@ -128,10 +128,10 @@ function warnOfPayments({ DATABASE_URL, STRIPE_SECRET_KEY, PAYMENT_BY_HAND }: Co
 /** Anything written to a database file that was removed or replaced would be lost. */
 function reportPlace(inPlace: boolean, config: Config, log: Log): void {
   const fields = { file: getEmbeddedFile(config) };
-  if (inPlace) log.warn('the database file is back in its place: writes are accepted again', fields);
+  if (inPlace) log.warn('the database file is back: writes are accepted again', fields);
   else
     log.error(
-      'the database file was removed or replaced while the service was running: writes are refused; put it back, or stop the service, restore a backup and start again',
+      'the database file was removed or replaced while the service was running: writes are refused; move it back, or stop the service, restore a backup and start again',
       fields,
     );
 }
@@ -173,13 +173,13 @@ async function ensureAdministrator(
   const { ADMIN_EMAIL, ADMIN_PASSWORD, DATABASE_URL } = config;
   if ((await users.count(database.read)) > 0) {
     if (ADMIN_EMAIL !== undefined) {
-      log.info('ADMIN_EMAIL and ADMIN_PASSWORD are ignored: there are users already');
+      log.info('ADMIN_EMAIL and ADMIN_PASSWORD are ignored: users already exist');
     }
     return undefined;
   }
   if (ADMIN_EMAIL === undefined && DATABASE_URL !== undefined) {
     console.error(
-      'catalog: there is no user yet: set ADMIN_EMAIL and ADMIN_PASSWORD, or run catalog users create',
+      'catalog: there are no users yet: set ADMIN_EMAIL and ADMIN_PASSWORD, or run catalog users create',
     );
     return undefined;
   }

@@ -75,7 +75,7 @@ function checkArguments(args: string[], options: Options, positionals: boolean):
       throw new UsageError(`${before} and ${rawName} contradict each other`);
     if (type === 'boolean') continue;
     if (before !== undefined && options[name]?.multiple !== true)
-      throw new UsageError(`${rawName} is given twice: it takes one value`);
+      throw new UsageError(`${rawName} is given twice, but takes one value`);
     // A shell expands an unset variable to an empty value.
     if (value === undefined || value === '') throw new UsageError(`${rawName} needs a value`);
     if (!inlineValue && value.startsWith('--'))

@@ -62,7 +62,7 @@ describeOnDatabases('accounts on %s', kind => {
       ['--email', 'ADA@shop.example', '--role', 'user'],
       undefined,
       1,
-      'e-mail address ADA@shop.example already',
+      'e-mail address ADA@shop.example already exists',
     ],
     [
       'no e-mail address',
@@ -180,7 +180,7 @@ describeOnDatabases('accounts on %s', kind => {
     expect(listed).toMatch(/^1 +Ada@shop\.example +editor .* Ada$/m);
     expect(await place.runHere(['users', 'set-role', 'no@shop.example', 'user'])).toMatchObject({
       status: 1,
-      err: 'catalog users: there is no user with the e-mail address no@shop.example; catalog users list shows all\n',
+      err: 'catalog users: there is no user with the e-mail address no@shop.example; catalog users list lists all\n',
     });
   });
 
@@ -215,7 +215,7 @@ describeOnDatabases('accounts on %s', kind => {
     expect(await authenticate()).toBe('UNAUTHORIZED');
     expect(await place.runHere(['keys', 'revoke', '1'])).toMatchObject({
       status: 1,
-      err: 'catalog keys: there is no key 1; catalog keys list shows all\n',
+      err: 'catalog keys: there is no key 1; catalog keys list lists all\n',
     });
     const events = await withDatabaseOf(place, ({ read, build }) =>
       read.all(
@@ -237,7 +237,7 @@ describeOnDatabases('accounts on %s', kind => {
     [['--scopes', 'products:read'], '--name is missing'],
     [
       ['--name', 'x', '--scopes', 'products'],
-      '--scopes: there is no scope "products"; there are products:read, products:write',
+      '--scopes: there is no scope "products"; the scopes are products:read, products:write',
     ],
     [['--name', 'x', '--scopes', 'products:read', '--expires', 'soon'], '--expires is a date such as'],
     [

@@ -111,7 +111,7 @@ test('the folder is tried without a trace', async () => {
 });
 
 test.each([
-  ['7', 1, 'has 3 records, and --skip leaves out the first 7: nothing was imported'],
+  ['7', 1, 'has 3 records, and --skip skips the first 7: nothing was imported'],
   ['3', 0, 'read 3 rows: 0 products, 0 variants, 0 images'],
 ])('import with --skip %s of a file of three records', async (skip, status, says) => {
   const fresh = await createCatalog('sqlite');
@@ -173,7 +173,7 @@ test.each([
   [
     csv,
     ['--skip', '7'],
-    'standard input has 3 records, and --skip leaves out the first 7: nothing was imported',
+    'standard input has 3 records, and --skip skips the first 7: nothing was imported',
   ],
 ])('messages of what was piped call it standard input: %j with %j', async (text, options, says) => {
   const { status, err } = await place.run(['import', '-', ...options], text);

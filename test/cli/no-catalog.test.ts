@@ -156,7 +156,7 @@ describeOnDatabases('a database without a catalog on %s', kind => {
     if (kind === 'sqlite') await withDatabaseOf(place, async () => undefined);
     const where = kind === 'sqlite' ? file : 'the database of DATABASE_URL';
     const line = new RegExp(
-      `^catalog \\w+: ${where} is not a Catalog database: it has no table of migrations; (put a backup|restore a dump).* catalog migrate\n$`,
+      `^catalog \\w+: ${where} is not a Catalog database: it has no table of migrations; (restore a backup|restore a dump).* catalog migrate\n$`,
     );
     for (const args of kind === 'sqlite' ? [...working, ['backup', 'FOLDER/copy.db']] : working) {
       const ended = await runIn(place, args);

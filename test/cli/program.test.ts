@@ -69,7 +69,7 @@ describe('the command line', () => {
       'an option given twice',
       ['export', '--format', 'json', '--format=csv'],
       2,
-      /^catalog export: --format is given twice: it takes one value; see .*\n$/,
+      /^catalog export: --format is given twice, but takes one value; see .*\n$/,
     ],
     [
       'an option that takes back another',
@@ -165,7 +165,7 @@ describe('the command line', () => {
       const again = await served.run(['backup', copy]);
       expect(again).toMatchObject({
         status: 1,
-        err: expect.stringMatching(/exists already; nothing was written\n$/),
+        err: expect.stringMatching(/already exists; nothing was written\n$/),
       });
     } finally {
       server.kill('SIGTERM');

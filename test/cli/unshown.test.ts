@@ -20,11 +20,11 @@ async function runOnFullDisk(...args: string[]): Promise<Ended> {
 
 const create = ['users', 'create', '--email', 'eva@shop.example', '--name', 'Eva', '--role', 'user'];
 const unshown = (command: string, undo: string) =>
-  `catalog ${command}: it is done, but the secret could not be shown (ENOSPC: no space left on device, write): ${undo}\n`;
+  `catalog ${command}: the command succeeded, but the secret could not be shown (ENOSPC: no space left on device, write): ${undo}\n`;
 
 test('a new key that could not be shown says how it is removed, and can be', async () => {
   const made = await runOnFullDisk('keys', 'create', '--name', 'Till', '--scopes', 'products:read');
-  const undo = 'remove the key with catalog keys revoke 1, and make another';
+  const undo = 'revoke the key with catalog keys revoke 1, and create another';
   expect(made).toEqual({ status: 1, out: '', err: unshown('keys', undo) });
   expect(await place.runHere(['keys', 'revoke', '1'])).toEqual({
     status: 0,

@@ -242,7 +242,7 @@ async function printSummary(summary: string): Promise<void> {
 
 /** If --skip leaves out more records than there are, the number or the file is wrong. */
 const describeShortage = ({ fileName, skip }: ImportArguments, records: number): string =>
-  `${fileName} has ${formatQuantity(records, 'record')}, and --skip leaves out the first ${formatCount(skip)}: nothing was imported`;
+  `${fileName} has ${formatQuantity(records, 'record')}, and --skip skips the first ${formatCount(skip)}: nothing was imported`;
 
 /** Mentions --skip only without a preset: a preset reads the whole file first and cannot skip. */
 function formatResumeHint({ preset }: ImportArguments, done: number): string {

@@ -18,7 +18,7 @@ import { type PresetName, presetNames } from './presets/preset.ts';
 
 export const help = `Usage: catalog import FILE|- [OPTIONS]
 
-Adds the products of a file to the catalog, or updates them. The service may be running meanwhile.
+Adds the products of a file to the catalog, or updates them. The service may be running.
 
   FILE                CSV with a header row (commas, semicolons or tabs), NDJSON, or JSON with an array of
                       objects, as it is or packed with gzip; - reads standard input. With --preset google or meta
@@ -30,59 +30,59 @@ Adds the products of a file to the catalog, or updates them. The service may be 
                       Others must be named: windows-1250 to windows-1258, windows-874, shift_jis, euc-jp, gb18030,
                       big5, euc-kr
   --path MEMBER       for json: the member that holds the array, as in data.items; without it, the first one
-  --map FIELD=COLUMN  where a field is found when its column is not called like it; several with commas:
+  --map FIELD=COLUMN  the column of a field whose column has another name; separate several with commas:
                       --map name=title,price=UnitPrice,category=details.group,attributes.colour=Farbe
                       fields: sku, name, price, currency, description, category, tags, status, brand, gtin, mpn,
                       externalId, compareAtPrice, basePrice, weight, categories, attributes, attributes.KEY, options,
                       images, stock, stock.tracked, stock.onHand, stock.backorder, variants
-  --set FIELD=VALUE   what all products of the file get, whatever it says; may be repeated: --set brand=Acme
-  --decimal MARK      point or comma: what stands before the decimals of amounts. Without it 1,234.50 and
-                      1.234,50 are both understood, and what may be either is refused
-  --currency CODE     of products that name none, in a column or beside an amount (352 AED, $12.99); without it
+  --set FIELD=VALUE   sets a field of all products, whatever the file says; may be repeated: --set brand=Acme
+  --decimal MARK      point or comma: the decimal separator of amounts. Without it 1,234.50 and 1.234,50 are both
+                      understood, and ambiguous amounts are refused
+  --currency CODE     for products without a currency in a column or beside an amount (352 AED, $12.99); default:
                       DEFAULT_CURRENCY
   --tag-separator S, --category-separator S
-                      what stands between tags, and between the names of a category's path
-  --weight-unit UNIT  g, kg, oz or lb: of weights that name none
-  --image-base URL    what stands before images that are only paths
-  --drop-unknown      with a preset: leaves out the columns that have no place, which are attributes otherwise
-  --drop NAME         with a preset: leaves out one of these attributes, by its column's name or its key; may be
+                      the separators of tags, and of the names in a category's path
+  --weight-unit UNIT  g, kg, oz or lb: for weights without a unit
+  --image-base URL    the prefix of images that are only paths
+  --drop-unknown      with a preset: omits the columns that have no field, which otherwise become attributes
+  --drop NAME         with a preset: omits one of these attributes, by the name of its column or its key; may be
                       repeated: --drop "Cost per item"
   --dry-run           check every record and count; write nothing to the catalog
-  --rejects FILE      write the refused records there, one JSON object a line: line, error, details, raw;
+  --rejects FILE      write the rejected records there, one JSON object per line: line, error, details, raw;
                       without it the first 20 are shown
-  --batch N           records per transaction, those of one sku together where the catalog has products; without it,
-                      as many as take less than a tenth of a second
-  --skip N            leave out the first N records: they are done already
+  --batch N           records per transaction; where the catalog has products, those of one sku stay together. Without
+                      it, as many as take less than a tenth of a second
+  --skip N            skip the first N records, which are already imported
   --no-safe-for-spreadsheets
-                      takes the cells of a CSV as they are. Without it (--safe-for-spreadsheets) the apostrophes
-                      that catalog export writes before formulas are dropped: '=1+1 is read as =1+1
+                      reads CSV cells unchanged. Without it (--safe-for-spreadsheets) the apostrophes that catalog
+                      export writes before formulas are removed: '=1+1 is read as =1+1
 
-A record needs name and price, and obeys the same rules as POST /v1/products. Tags are separated by ; or |, images
-by spaces or |. A status is active or archived, or what shops call them (publish, draft); a column called archived or
-discontinued may say true/false or 1/0. options, attributes, images and variants may be JSON. A record's variants
-are added to its product or update those with their sku or options; none is deleted.
+A record needs name and price, and follows the same rules as POST /v1/products. Tags are separated by ; or |, images
+by spaces or |. A status is active or archived, or a synonym that shops use (publish, draft); a column named archived
+or discontinued may contain true/false or 1/0. options, attributes, images and variants may be JSON. A record's
+variants are added to its product, or update the variants with the same sku or options; none is deleted.
 
 basePrice is a product's own price, for its variants without one; the price that a product shows is the lowest of its
 variants. Without basePrice a price is the product's own, unless the product shows it anyway, before and after.
 
-The sku says which product is meant, without one the externalId, and with neither the skus of its variants, which must
-not be of several products:
-  - no product has it: one is created; fields that are left out get their defaults (currency: DEFAULT_CURRENCY)
-  - a product has it: its fields are updated, and it is left alone when none differs; fields that are left out
-    (no column, an empty cell) keep their values, a null in JSON removes them. So do the members of a stock, of the
-    product or a variant, and with attributes.KEY the attributes under other keys; attributes replaces all of them
-  - no product has the sku, but one the externalId: it gets the sku as its new one, and how many do is reported. Where
-    an earlier record of the same file names that product with its sku the record is refused: they are two products
-  - two records have it: what each gives is taken one after another, the later wins; how many repeat an earlier
-    record is reported
+The sku identifies the product; without one the externalId does, and with neither the skus of its variants, which must
+all belong to one product:
+  - no product has it: one is created; omitted fields get their defaults (currency: DEFAULT_CURRENCY)
+  - a product has it: its fields are updated, or nothing is written when none differs; omitted fields (no column, an
+    empty cell) keep their values, and null in JSON removes a value. The same holds for the members of stock, of the
+    product or a variant. attributes.KEY keeps the attributes under other keys; attributes replaces all of them
+  - no product has the sku, but one has the externalId: its sku is changed, and the number of such products is reported.
+    If an earlier record of the file names that product by its sku, the record is rejected: they are two products
+  - two records have it: both are applied in order, so the later wins; the number of records that repeat an earlier
+    one is reported
 A record with no sku, no externalId and no variant sku creates a new product each time it is imported.
 
-SIGINT (Ctrl-C), SIGTERM and SIGHUP stop the import after the running batch, a second one at once.
-After an interruption run the same command again: records with any of these that were imported are not written
-twice. For records that have none of these, add --skip N with the number that the interrupted import printed.
+SIGINT (Ctrl-C), SIGTERM and SIGHUP stop the import after the current batch; a second signal stops it at once. After
+an interruption run the same command again: imported records with any of these identifiers are not written twice.
+For records without any, add --skip N with the number that the interrupted import printed.
 
-Exit status: 0 all records went in; 2 some were rejected, or the command line is wrong and nothing was
-read; 1 the import failed, or the file has no records or fewer than --skip leaves out; 130 it was interrupted.`;
+Exit status: 0 all records were imported; 2 some were rejected, or the command line is wrong and nothing was read;
+1 the import failed, or the file has no records, or no more than --skip skips; 130 it was interrupted.`;
 
 const options = {
   preset: { type: 'string' },

@@ -15,20 +15,21 @@ import { createRepairer } from './repair.ts';
 export const command: Command = {
   help: `Usage: catalog media check [--content] [--repair [--all-files-are-lost]]
 
-Compares the files of images, in DATA_DIR/media or where MEDIA_URL says, with the rows of the database and the images
-that products show, and says one line for each thing that is wrong. The service may run. A file that was written within
-the last hour may be of an upload that is under way, and is left out. Where the folder itself is not there, or cannot be
-read, one line says so, and nothing is changed.
+Compares the image files, in DATA_DIR/media or where MEDIA_URL points, with the rows of the database and the images
+that products show, and prints a line for each problem. The service may be running. Files written within the last hour
+may belong to an upload in progress, and are ignored. If the folder itself is missing or cannot be read, one line
+reports that, and nothing is changed.
 
-  --content  reads every file too, and compares it with its name, which is the SHA-256 of its content
-  --repair   removes files that nothing shows; makes the rows of files that a product shows; takes images without a file
-             off their products, each an event; writes down again which products show what. A file that is damaged is
-             left alone: put it back from a backup under the same name, or delete the images that show it.
+  --content  also reads every file and compares it with its name, which is the SHA-256 of its content
+  --repair   deletes files that nothing shows; creates the rows of files that a product shows; removes images without
+             a file from their products, each with an event; and rewrites the record of which products show what. A
+             damaged file is not changed: restore it from a backup under the same name, or delete the images that
+             show it.
   --all-files-are-lost
-             lets --repair go on where not one file of the rows is there. Without it that is refused, since the files
-             may be on a share that is not mounted, or in another place than MEDIA_URL says.
+             lets --repair continue if every file is missing. Otherwise it refuses, since the files may be on a share
+             that is not mounted, or elsewhere than MEDIA_URL points.
 
-Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line is wrong.`,
+Exit status: 0 no problems, or all were repaired; 1 problems remain; 2 the command line is wrong.`,
 
   async run([action, ...rest]) {
     if (action !== 'check') {
@@ -52,7 +53,7 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
       if (wrong.length > shownLines) console.log(`and ${wrong.length - shownLines} more`);
       if (wrong.length === 0) {
         console.log(
-          `nothing is wrong: ${files} ${files === 1 ? 'file' : 'files'} of ${formatCount(size)} bytes in ${media.store.place}`,
+          `no problems found: ${files} ${files === 1 ? 'file' : 'files'} of ${formatCount(size)} bytes in ${media.store.place}`,
         );
         return 0;
       }
@@ -83,7 +84,7 @@ async function findIn(database: Database, media: Media, content: boolean): Promi
 }
 
 const formatRefusal = ({ store }: Media): string =>
-  `not one file of the images is in ${store.place}, so nothing was changed: is it mounted, and the one that MEDIA_URL should name? Where all are lost, add --all-files-are-lost to take them off their products`;
+  `none of the image files is in ${store.place}, so nothing was changed: is it mounted, and does MEDIA_URL point to the right place? If all files are lost, add --all-files-are-lost to remove the images from their products`;
 
 const shownLines = 100;
 

@@ -36,7 +36,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "delete from product_tags where tag = 'bright'",
-    /^tags of products: product \d+ is not found by the tags that it has$/m,
+    /^tags of products: product \d+ cannot be found by its tags$/m,
   ],
   [
     "insert into product_tags (tag, product_id) values ('nobody', 9999)",
@@ -44,11 +44,11 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "delete from product_attributes where key = 'colour'",
-    /^attributes of products: product \d+ is not found by the attributes that it has$/m,
+    /^attributes of products: product \d+ cannot be found by its attributes$/m,
   ],
   [
     "update product_attributes set number = 6 where key = 'watt'",
-    /^attributes of products: product \d+ is not found by the attributes that it has$/m,
+    /^attributes of products: product \d+ cannot be found by its attributes$/m,
   ],
   ['delete from article_tags', /^tags of articles: article \d+ is not found/m],
   [
@@ -57,7 +57,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "delete from search_spellings where word = 'shade'",
-    /^search index: the words for searches with typing errors are not/m,
+    /^search index: the words for searches with typing errors differ/m,
   ],
   [
     `update products set document = replace(document, '"reserved":1', '"reserved":4') where name = 'Rake'`,
@@ -81,7 +81,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "update counters set value = 0 where name = 'invoices'",
-    /^numbers of invoices: the counter is at 0, the highest invoice has 1$/m,
+    /^numbers of invoices: the counter is at 0, but the highest number is 1$/m,
   ],
 ];
 
@@ -97,15 +97,15 @@ const originals: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "update products set category_id = 9999 where name = 'Rake'",
-    /^categories: product \d+: its category 9999 is not there$/m,
+    /^categories: product \d+: its category 9999 does not exist$/m,
   ],
   [
     'update orders set total = total + 1',
-    /^totals of orders: order \d+: its total is \d+, that of its items \d+$/m,
+    /^totals of orders: order \d+: its total is \d+, but its items add up to \d+$/m,
   ],
   [
     "insert into reviews (product_id, user_id, author_name, rating, created_at, updated_at) values (9999, 9998, 'X', 5, 0, 0)",
-    /^references: 1 row of reviews refers by product_id to products that are not there$/m,
+    /^references: 1 row of reviews refers by product_id to products that do not exist$/m,
   ],
 ];
 
@@ -189,7 +189,7 @@ describeOnDatabases('catalog check on %s', kind => {
     const { status, out, err } = await place.run(['check']);
     expect([status, err]).toEqual([0, '']);
     const [, names = ''] =
-      /^nothing is wrong; checked: (integrity, references, .*search index)\n$/.exec(out) ?? [];
+      /^no problems found; checked: (integrity, references, .*search index)\n$/.exec(out) ?? [];
     expect(names.split(', ')).toEqual([...new Set(names.split(', '))]);
     expect(names).not.toBe('');
   }

@@ -65,7 +65,7 @@ describe('a backup', () => {
     const { status, out, err } = await place.run(['backup', file]);
     expect([status, out]).toEqual([0, expect.stringContaining('integrity checked')]);
     expect(err).toContain(
-      `catalog backup: removed ${join(place.folder, left ?? '')}, left by a process that has ended\n`,
+      `catalog backup: removed ${join(place.folder, left ?? '')}, left by a process that ended\n`,
     );
     expect(partialsOf(place.folder).sort()).toEqual(kept.sort());
     for (const name of [...kept, 'nightly.db']) rmSync(join(place.folder, name));
@@ -96,7 +96,7 @@ describe('a backup', () => {
       const { status, err } = await place.run(['restore', file]);
       expect([status, err]).toEqual([
         0,
-        `catalog restore: removed ${join(data, left ?? '')}, left by a process that has ended\n`,
+        `catalog restore: removed ${join(data, left ?? '')}, left by a process that ended\n`,
       ]);
       expect(partialsOf(data)).toEqual([]);
     });

@@ -60,7 +60,7 @@ test('the folder is empty: --repair is refused until all files are said to be lo
   expect(await check()).toMatchObject({ status: 1, err: '' });
   const refused = await check('--repair');
   expect(refused.status).toBe(1);
-  expect(refused.err).toStartWith(`catalog media: not one file of the images is in ${media}, so nothing was`);
+  expect(refused.err).toStartWith(`catalog media: none of the image files is in ${media}, so nothing was`);
   expect(await shown()).toBe(2);
   const repaired = await check('--repair', '--all-files-are-lost');
   expect([repaired.status, repaired.out.trimEnd().split('\n').at(-1)]).toEqual([0, '2 repaired']);

@@ -33,7 +33,7 @@ test.each(names)('an import refuses to write its rejects into its own file, by %
     expect(ended).toEqual({
       status: 1,
       out: '',
-      err: `catalog import: --rejects ${rejects} is the file that is read; name another file\n`,
+      err: `catalog import: --rejects ${rejects} is the file being read; name another file\n`,
     });
     expect(readFileSync(file, 'utf8')).toBe(text);
   }
@@ -48,7 +48,7 @@ test('an import refuses to write its rejects into the file that is its standard 
     stdin: Bun.file(file),
     stderr: 'pipe',
   });
-  expect(await child.stderr.text()).toEndWith('is the file that is read; name another file\n');
+  expect(await child.stderr.text()).toEndWith('is the file being read; name another file\n');
   expect([await child.exited, readFileSync(file, 'utf8')]).toEqual([1, csv]);
 });
 
@@ -113,7 +113,7 @@ test('a folder is not written to, and no device is replaced', async () => {
   const pipe = join(place.folder, 'pipe');
   Bun.spawnSync(['mkfifo', pipe]);
   const device = await place.runHere(['export', '--output', pipe]);
-  expect(device.err).toBe(`catalog export: ${pipe} is not a file; name one, or use - and >\n`);
+  expect(device.err).toBe(`catalog export: ${pipe} is not a regular file; name one, or use - and redirect standard output\n`);
   expect(readdirSync(place.folder).filter(name => name.endsWith('.partial'))).toEqual([]);
 });
 

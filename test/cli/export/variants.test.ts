@@ -35,7 +35,7 @@ describeOnDatabases('products without a sku of their own on %s', kind => {
     const file = join(from.folder, `out.${format}`);
     expect((await from.runHere(['export', '--output', file])).err).toBe(
       `3 products written to ${file}\n1 of 3 products has neither sku nor externalId, nor a variant with a sku: ` +
-        'an import of this export creates it again each time\n',
+        'importing this export creates it again each time\n',
     );
     expect((await to.runHere(['import', file])).out).toContain('3 created, 0 updated, 0 unchanged');
     for (const place of [from, to]) {
@@ -86,7 +86,7 @@ test('an export reports how many products an import of it would create again, an
   const rows = ['name,price,sku,externalId', 'A,1,S-1,', 'B,2,,E-2', 'C,3,,', 'D,4,,', ''];
   await place.runHere(['import', place.file('in.csv', rows.join('\n'))]);
   const out = join(place.folder, 'out.csv');
-  const end = 'neither sku nor externalId, nor a variant with a sku: an import of this export creates';
+  const end = 'neither sku nor externalId, nor a variant with a sku: importing this export creates';
   const note = `2 of 4 products have ${end} them again each time\n`;
   expect((await place.runHere(['export', '--output', out])).err).toBe(
     `4 products written to ${out}\n${note}`,

@@ -138,7 +138,7 @@ test('settings of the first administrator that come too late are mentioned, once
     {
       time: expect.any(String),
       level: 'info',
-      message: 'ADMIN_EMAIL and ADMIN_PASSWORD are ignored: there are users already',
+      message: 'ADMIN_EMAIL and ADMIN_PASSWORD are ignored: users already exist',
     },
   ]);
 });
@@ -197,7 +197,7 @@ describe('PostgreSQL that cannot be reached', () => {
     const [said] = await waitFor(child.stderr, /^catalog: .*\n/);
     expect(said).toMatch(
       new RegExp(
-        `PostgreSQL at 127\\.0\\.0\\.1:${port} \\(database \\S+\\): .*; trying again for 30 seconds\n`,
+        `PostgreSQL at 127\\.0\\.0\\.1:${port} \\(database \\S+\\): .*; retrying for 30 seconds\n`,
       ),
     );
     const gateway = await listening(port, server);
