@@ -12,7 +12,7 @@ export function listen(app: App, config: Config) {
     const code = getErrorCode(error);
     if (!canListenOn(HOST)) {
       throw new ConfigError(
-        `HOST: ${HOST} is neither an address of this machine nor a name that leads to one; 0.0.0.0 stands for all`,
+        `HOST: ${HOST} is neither an address of this machine nor a name of one; use 0.0.0.0 for all addresses`,
       );
     }
     if (code === 'EADDRINUSE') {
@@ -22,7 +22,7 @@ export function listen(app: App, config: Config) {
     }
     if (code === 'EACCES') {
       throw new ConfigError(
-        `PORT: this process may not listen on ${HOST}:${PORT}; choose a port of 1024 or more, or permit it`,
+        `PORT: this process is not permitted to listen on ${HOST}:${PORT}; choose a port of 1024 or more, or permit it`,
       );
     }
     throw new ConfigError(`HOST: cannot listen on ${HOST}:${PORT}: ${getErrorMessage(error)}`);

@@ -176,7 +176,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     else if (final) log.error('delivery given up', what);
     else {
       const retryAt = new Date(dueAt).toISOString();
-      log.warn('delivery failed; it will be tried again', { ...what, retryAt });
+      log.warn('delivery failed; it will be retried', { ...what, retryAt });
     }
   }
 
@@ -241,7 +241,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** Logged once per change of state: otherwise every poll would log it. */
   function noteUnreached(queue: string, error: unknown): void {
     if (!unreached.has(queue))
-      log.warn('deliveries wait: the database cannot be used', { queue, ...describeError(error) });
+      log.warn('deliveries are paused: the database cannot be used', { queue, ...describeError(error) });
     unreached.add(queue);
   }
 

@@ -57,10 +57,10 @@ export type Cors = ReturnType<typeof createCors>;
  * @throws Error for a text that is not an origin
  */
 export function parseOrigin(text: string): string {
-  if (text === '*') throw new Error('* is not an origin: leave the setting out to allow any');
+  if (text === '*') throw new Error('* is not an origin: leave the setting unset to allow any');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const hasMore = url === undefined || !/^[a-z][a-z\d+.-]*:\/\/[^/?#@\\]+\/?$/i.test(text);
-  if (hasMore) throw new Error(`must be a scheme, a host and no more, as https://shop.example`);
+  if (hasMore) throw new Error(`must be only a scheme and a host, such as https://shop.example`);
   // Apps use schemes of their own, which have no origin in the URL standard.
   return url.origin === 'null' ? text.replace(/\/$/, '').toLowerCase() : url.origin;
 }

@@ -33,7 +33,7 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
     const bytes = await store.read(hash);
     if (bytes === undefined) return undefined;
     if (!(await isWhole(hash, bytes))) {
-      const reason = `${store.place}: the store gave other bytes than the name ${hash} says`;
+      const reason = `${store.place}: the content from the store does not match the hash ${hash}`;
       throw createStoreUnavailableError(new Error(reason));
     }
     if (store.pathOf(hash) === undefined) await cache.put(hash, copyName, bytes);

@@ -83,7 +83,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
           throw new HttpError('SHUTTING_DOWN', { headers: { 'Retry-After': '5' }, expected: true });
         if (!options.isStarted()) {
           throw new HttpError('DATABASE_UNAVAILABLE', {
-            message: 'The service is starting: its first administrator is being made.',
+            message: 'The service is starting: its first administrator is being created.',
             headers: { 'Retry-After': '1' },
             expected: true,
           });
@@ -207,7 +207,7 @@ async function requireReadyDatabase(database: Database): Promise<void> {
 const pageHeaders = { 'Content-Security-Policy': 'Restricts the page to files of its own.' };
 
 const localOnly =
-  'Without the setting METRICS_TOKEN, /metrics answers only this machine. Set it, and send it as a bearer token.';
+  'Without the setting METRICS_TOKEN, only this machine may read /metrics. Set it, and send it as a bearer token.';
 
 function requireToken(expected: string, authorization: string | null): void {
   const digest = (value: string) => new Bun.CryptoHasher('sha256').update(value).digest();

@@ -52,7 +52,7 @@ function connectSoon(
 ): void {
   const connection = connect({ host, port, autoSelectFamily: true });
   const timer = setTimeout(
-    () => connection.destroy(new Error(`the mail server took no connection within ${connectMs} ms`)),
+    () => connection.destroy(new Error(`the mail server did not accept a connection within ${connectMs} ms`)),
     connectMs,
   );
   const fail = (error: Error) => {
@@ -96,7 +96,7 @@ function createSmtpMailer(url: string, from: string): Mailer {
         await (await transport.get()).sendMail({ ...toMessage(mail, from), signal });
       } catch (error) {
         throw isFinal(error)
-          ? new PermanentFailure('the mail server refuses this mail', { cause: error })
+          ? new PermanentFailure('the mail server refused this mail', { cause: error })
           : error;
       }
     },

@@ -166,7 +166,7 @@ type Intent = z.output<typeof paymentIntent>;
 const refund = z.object({ id: z.string().min(1), object: z.literal('refund') });
 
 const createUnintelligibleError = (what: string, cause?: unknown) =>
-  new PaymentError('unavailable', `the response of Stripe is not a ${what}`, cause);
+  new PaymentError('unavailable', `the response of Stripe is not a valid ${what}`, cause);
 
 /** @throws PaymentError */
 function parseIntent(response: unknown): Intent {
@@ -233,16 +233,16 @@ function computeIdempotencyKey(
 /** A payment missing at Stripe will never appear: the failure is final. */
 function toFinalError(error: unknown): unknown {
   if (getErrorCode(error) !== 'resource_missing') return error;
-  return new PermanentFailure('Stripe knows no such payment', { cause: error });
+  return new PermanentFailure('Stripe has no such payment', { cause: error });
 }
 
 async function toPaymentError(error: unknown): Promise<PaymentError> {
   if (error instanceof PaymentError) return error;
   const { errors } = (await import('stripe')).default;
   if (error instanceof errors.StripeCardError)
-    return new PaymentError('declined', 'Stripe declines the payment', error);
+    return new PaymentError('declined', 'Stripe declined the payment', error);
   if (error instanceof errors.StripeInvalidRequestError)
-    return new PaymentError('impossible', 'Stripe refuses the payment', error);
+    return new PaymentError('impossible', 'Stripe refused the payment', error);
   // This includes errors of the library about responses that it cannot read.
-  return new PaymentError('unavailable', 'Stripe cannot be reached, or cannot answer', error);
+  return new PaymentError('unavailable', 'Stripe cannot be reached, or failed to respond', error);
 }

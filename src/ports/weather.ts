@@ -76,7 +76,7 @@ async function ask(url: string): Promise<unknown> {
   const response = await fetch(url, { signal, redirect: 'error', headers: { Accept: 'application/json' } });
   if (!response.ok) {
     await response.body?.cancel();
-    throw new Error(`the weather provider answered ${response.status}`);
+    throw new Error(`the weather provider responded ${response.status}`);
   }
   return JSON.parse(await readLimitedText(response));
 }

@@ -33,8 +33,8 @@ function ensureSecret(folder: string): string {
   const secret = readFileSync(file, 'utf8').trim();
   if (secret.length < 32)
     throw new ConfigError(
-      `DATA_DIR: ${file} holds no usable secret: put back the one of the backup. Without it a new one is made ` +
-        'when the file is removed, everyone signs in again, and mail that waits is lost',
+      `DATA_DIR: ${file} holds no usable secret: restore it from your backup. Without a backup, remove the file: ` +
+        'a new secret is then created, all users must sign in again, and queued mail is lost',
     );
   return secret;
 }

@@ -43,31 +43,31 @@ export const settings = {
       return text;
     }).optional(),
     holds: 'secret',
-    help: 'postgres://user:password@host:port/database, or several host:port separated by commas, of which the one that takes writes is used; unset: SQLite in DATA_DIR',
+    help: 'postgres://user:password@host:port/database, or several host:port separated by commas, of which the one that accepts writes is used; unset: SQLite in DATA_DIR',
   },
   DATABASE_POOL: {
     schema: integer(leastConnections, 1000),
     default: '10',
-    help: 'connections to PostgreSQL at most',
+    help: 'maximum number of connections to PostgreSQL',
   },
   DATABASE_POOLER: {
     schema: z.enum(['none', 'session', 'transaction']).optional(),
-    help: 'how a pooler such as PgBouncer in front of PostgreSQL lends connections: none, session or transaction; unset: detected',
+    help: 'mode of a pooler such as PgBouncer in front of PostgreSQL: none, session or transaction; unset: detected',
   },
   DATABASE_TIMEOUT: {
     schema: integer(1, 25),
     default: '20',
-    help: 'seconds after which a statement of PostgreSQL is given up',
+    help: 'seconds after which a PostgreSQL statement is cancelled',
   },
   DATABASE_LOCK_TIMEOUT: {
     schema: integer(1, 25),
     default: '3',
-    help: 'seconds after which a statement that waits for a row locked by another is given up, with 503',
+    help: 'seconds that a PostgreSQL statement waits for a locked row; then the response is 503',
   },
   MIGRATION_TIMEOUT: {
     schema: integer(1, 86_400),
     default: '600',
-    help: 'seconds that a start waits for the migrations of another process on PostgreSQL; on SQLite 10',
+    help: 'seconds that startup waits for migrations by another process on PostgreSQL; always 10 on SQLite',
   },
   BASE_URL: {
     schema: buildParsedSchema(parseBase).optional(),
@@ -77,7 +77,7 @@ export const settings = {
   JWT_SECRET: {
     schema: secret.optional(),
     holds: 'secret',
-    help: 'signs tokens, 32 characters or more; required with DATABASE_URL, else generated into DATA_DIR',
+    help: 'secret that signs tokens, 32 characters or more; required with DATABASE_URL, otherwise generated in DATA_DIR',
   },
   JWT_PREVIOUS_SECRETS: {
     schema: list.pipe(z.array(secret)).default([]),
@@ -86,17 +86,17 @@ export const settings = {
   },
   ADMIN_EMAIL: {
     schema: z.email('must be an e-mail address').optional(),
-    help: 'first administrator, made when there is no user',
+    help: 'e-mail address of the first administrator, created if there are no users',
   },
   ADMIN_PASSWORD: {
     schema: z.string().min(10).max(200).optional(),
     holds: 'secret',
-    help: 'the first administrator’s password, 10 characters or more',
+    help: 'password of the first administrator, 10 characters or more',
   },
   RATE_LIMIT: {
     schema: integer(1, 1_000_000_000),
     default: '1000',
-    help: 'requests per caller and window',
+    help: 'requests allowed per caller and window',
   },
   RATE_LIMIT_STAFF: {
     schema: integer(1, 1_000_000_000).optional(),
@@ -106,17 +106,17 @@ export const settings = {
   CORS_ORIGINS: {
     schema: list.pipe(z.array(buildParsedSchema(parseOrigin))).optional(),
     holds: 'address',
-    help: 'comma-separated origins, as https://shop.example, that browsers may call from; unset: any',
+    help: 'comma-separated origins, such as https://shop.example, that browsers may call from; unset: any',
   },
   DEFAULT_CURRENCY: {
     schema: currencyCode,
     default: 'EUR',
-    help: 'ISO 4217 currency of products that name none',
+    help: 'ISO 4217 currency of products created without one',
   },
   SEARCH_LANGUAGES: {
     schema: list.pipe(z.array(z.enum(languages))),
     default: 'en,de',
-    help: `comma-separated languages whose forms of words are found as one: ${languages.join(', ')}; a comma alone: none`,
+    help: `comma-separated languages whose word forms match each other in searches: ${languages.join(', ')}; a comma alone: none`,
   },
   BODY_LIMIT: {
     schema: integer(1, 1_073_741_824),
@@ -126,7 +126,7 @@ export const settings = {
   MEDIA_URL: {
     schema: buildParsedSchema(parseStoreLocation).optional(),
     holds: 'secret',
-    help: 'where images are kept: s3://bucket/prefix?endpoint=https://…&region=…, or file:///folder that machines share; unset: DATA_DIR/media',
+    help: 'where images are stored: s3://bucket/prefix?endpoint=https://…&region=…, or a shared file:///folder; unset: DATA_DIR/media',
   },
   MEDIA_FILE_LIMIT: {
     schema: integer(1, 268_435_456),
@@ -136,12 +136,12 @@ export const settings = {
   MEDIA_PIXEL_LIMIT: {
     schema: integer(1, 268_402_689),
     default: '50000000',
-    help: 'largest JPEG in pixels (width × height); four fifths of it for other formats',
+    help: 'largest JPEG in pixels (width × height); other formats: four fifths of it',
   },
   MEDIA_CACHE_LIMIT: {
     schema: integer(0, Number.MAX_SAFE_INTEGER),
     default: '1073741824',
-    help: 'bytes of DATA_DIR/media-cache, where other sizes and formats of images are kept',
+    help: 'size in bytes of DATA_DIR/media-cache, which holds other sizes and formats of images',
   },
   TRUST_PROXY: { schema: flag, default: 'false', help: 'trust X-Forwarded-For, -Proto and -Host' },
   LOG_LEVEL: {
@@ -152,7 +152,7 @@ export const settings = {
   SMTP_URL: {
     schema: smtpUrl.optional(),
     holds: 'secret',
-    help: 'smtp://user:password@host:port, or smtps://; its certificate is verified (NODE_EXTRA_CA_CERTS names others to trust); unset: mail becomes files in DATA_DIR/outbox',
+    help: 'smtp://user:password@host:port, or smtps://; its certificate is verified (NODE_EXTRA_CA_CERTS adds trusted ones); unset: mail is written to DATA_DIR/outbox',
   },
   MAIL_FROM: {
     schema: z
@@ -168,36 +168,36 @@ export const settings = {
   MAIL_LIMIT: {
     schema: integer(1, 1_000_000_000),
     default: '10',
-    help: 'mails to one recipient in any hour; what is over it is not sent',
+    help: 'mails to one recipient in any hour; further ones are not sent',
   },
   MAIL_LIMIT_UNCONFIRMED: {
     schema: integer(1, 1_000_000_000),
     default: '5',
-    help: 'mails in any 24 hours to an address that is not confirmed',
+    help: 'mails to an unconfirmed address in any 24 hours',
   },
   INVOICE_SELLER: {
     schema: seller,
     default: 'Catalog',
-    help: 'who issues invoices: name and address lines, separated by |',
+    help: 'issuer of invoices: name and address lines, separated by |',
   },
   PASSWORD_RESET_URL: {
     schema: httpUrl.optional(),
     holds: 'address',
-    help: 'page for a new password that mails link to, with ?token=; unset: /password-reset here',
+    help: 'page that sets a new password, which mails link to with ?token=; unset: /password-reset of the service',
   },
   VERIFY_URL: {
     schema: httpUrl.optional(),
     holds: 'address',
-    help: 'page that confirms an e-mail address, with ?token=; unset: /verify here',
+    help: 'page that confirms an e-mail address, which mails link to with ?token=; unset: /verify of the service',
   },
   PAYMENT_BY_HAND: {
     schema: z.enum(['customers', 'staff']),
     default: 'customers',
-    help: 'who records payments where Stripe takes none: customers, of their own orders, or staff only',
+    help: 'who records payments without Stripe: customers, of their own orders, or only staff',
   },
   ORDER_TIMEOUT: {
     schema: integer(1, 31_536_000).optional(),
-    help: 'seconds after which an order that is not paid is cancelled and its reserved stock released; unset: never',
+    help: 'seconds after which an unpaid order is cancelled and its reserved stock released; unset: never',
   },
   STRIPE_SECRET_KEY: {
     schema: z
@@ -205,7 +205,7 @@ export const settings = {
       .regex(/^[sr]k_./, 'must be a secret or restricted key of Stripe: sk_… or rk_…')
       .optional(),
     holds: 'secret',
-    help: 'takes payments through Stripe; unset: a payment is recorded by hand',
+    help: 'secret key to take payments through Stripe; unset: payments are recorded by hand',
   },
   STRIPE_WEBHOOK_SECRET: {
     schema: z
@@ -213,50 +213,50 @@ export const settings = {
       .regex(/^whsec_./, 'must be the signing secret of a webhook endpoint of Stripe: whsec_…')
       .optional(),
     holds: 'secret',
-    help: 'verifies what Stripe posts to /v1/webhooks/stripe; required with STRIPE_SECRET_KEY',
+    help: 'secret that verifies the reports of Stripe to /v1/webhooks/stripe; required with STRIPE_SECRET_KEY',
   },
   STRIPE_URL: {
     schema: httpUrl,
     default: 'https://api.stripe.com',
     holds: 'address',
-    help: 'where Stripe is reached',
+    help: 'address of the Stripe API',
   },
   WEATHER_URL: {
     schema: httpUrl,
     default: 'https://api.open-meteo.com',
     holds: 'address',
-    help: 'weather provider, without /v1/forecast',
+    help: 'address of the weather provider, without /v1/forecast',
   },
   GEOCODING_URL: {
     schema: httpUrl,
     default: 'https://geocoding-api.open-meteo.com',
     holds: 'address',
-    help: 'finds the places of cities, without /v1/search',
+    help: 'address of the provider that locates cities, without /v1/search',
   },
   EVENTS_RETENTION_DAYS: {
     schema: integer(1, 36_500).optional(),
-    help: 'days after which events and deliveries that were given up are deleted; unset: never',
+    help: 'days after which events and abandoned deliveries are deleted; unset: never',
   },
   METRICS_TOKEN: {
     schema: z.string().min(16).optional(),
     holds: 'secret',
-    help: 'bearer token that /metrics requires, 16 characters or more; unset: it serves only this machine',
+    help: 'bearer token that /metrics requires, 16 characters or more; unset: only this machine may read it',
   },
   STOP_DELAY: {
     schema: integer(0, 600),
     default: '2',
-    help: 'seconds after SIGTERM during which requests are still served and /ready is 503',
+    help: 'seconds after SIGTERM during which requests are still served and /ready responds 503',
   },
   STOP_TIMEOUT: {
     schema: integer(0, 600),
     default: '20',
-    help: 'seconds that a stop waits for requests in flight',
+    help: 'seconds that shutdown waits for requests in flight',
   },
   DEPRECATED_V1: { schema: moment.optional(), help: 'date since which /v1 is deprecated' },
-  SUNSET_V1: { schema: moment.optional(), help: 'date after which /v1 may be gone' },
+  SUNSET_V1: { schema: moment.optional(), help: 'date after which /v1 may be removed' },
   SUCCESSOR_V1: {
     schema: httpUrl.optional(),
     holds: 'address',
-    help: 'address of the version that follows /v1',
+    help: 'address of the successor of /v1',
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -31,7 +31,7 @@ export const httpUrl = z
 const secretCharacters = 32;
 /** A refinement instead of `min`, whose message would give only the rule and not its purpose. */
 export const secret = z.string().refine(text => text.length >= secretCharacters, {
-  error: `must be at least ${secretCharacters} characters long: HS256 needs 256 bits (RFC 7518 section 3.2)`,
+  error: `must be at least ${secretCharacters} characters long: HS256 requires 256 bits (RFC 7518 section 3.2)`,
 });
 
 export const smtpUrl = z
@@ -42,7 +42,7 @@ export const smtpUrl = z
         text,
       ),
     {
-      error: 'names a server, and nothing after its port',
+      error: 'must name a server, and nothing after its port',
       abort: true,
     },
   )

@@ -83,7 +83,7 @@ export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
       throw new ConfigError(`DATA_DIR: ${folder} is not a folder, or lies below a file; name a folder`);
     }
     throw new ConfigError(
-      `DATA_DIR: the folder ${folder} cannot be made (${code ?? error}); make it, or name another`,
+      `DATA_DIR: the folder ${folder} cannot be created (${code ?? error}); create it, or name another`,
     );
   }
   checkWritable(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -108,7 +108,7 @@ function checkCreation(folder: string): void {
     const code = getErrorCode(error);
     if (code === 'ENOSPC' || code === 'EDQUOT') return;
     throw new ConfigError(
-      `DATA_DIR: no file can be made in ${folder} (${code ?? error}); name another folder`,
+      `DATA_DIR: no file can be created in ${folder} (${code ?? error}); name another folder`,
     );
   }
 }

@@ -95,7 +95,7 @@ test.each(makers.map(args => [args] as const))('a folder in which no file can be
   // Users other than root are refused by permissions.
   const reason =
     process.getuid?.() === 0
-      ? /no file can be made in \/proc \(\w+\); name another folder/
+      ? /no file can be created in \/proc \(\w+\); name another folder/
       : /\/proc cannot be read and written by this process \(EACCES\); change its owner or mode/;
   expect(ended.err).toMatch(new RegExp(`^catalog: setting DATA_DIR: ${reason.source}\n$`));
   expect([ended.status, ended.out]).toEqual([1, '']);

@@ -31,9 +31,9 @@ test.each([
   [
     'CORS_ORIGINS',
     'https://a.example, b.example',
-    'must be a scheme, a host and no more, as https://shop.example, not "b.example"',
+    'must be only a scheme and a host, such as https://shop.example, not "b.example"',
   ],
-  ['CORS_ORIGINS', '*', '* is not an origin: leave the setting out to allow any'],
+  ['CORS_ORIGINS', '*', '* is not an origin: leave the setting unset to allow any'],
   [
     'MAIL_FROM',
     'Shop',
@@ -70,7 +70,7 @@ test.each([
   [
     'BASE_URL',
     'https://shop:geheim@shop.example',
-    'must be an address without credentials, query and fragment, and without /v1',
+    'must be an address without credentials, query, fragment and /v1',
   ],
   [
     'WEATHER_URL',
@@ -95,7 +95,7 @@ test.each(['', 'short\n'])(
     const { status, out, err } = await runHere(['serve', '--port', '0'], { DATA_DIR: folder });
     rmSync(folder, { recursive: true });
     expect([status, out]).toEqual([1, '']);
-    const said = `catalog: setting DATA_DIR: ${file} holds no usable secret: put back the one of the backup. Without it `;
+    const said = `catalog: setting DATA_DIR: ${file} holds no usable secret: restore it from your backup. Without a backup, `;
     expect(err).toContain(said);
   },
 );

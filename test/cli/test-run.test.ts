@@ -55,6 +55,6 @@ test('a server that was named and cannot be reached is one line, without its pas
 
 test('so is an address that is none', async () => {
   const { status, said } = await runWithPlanted({ TEST_DATABASE_URL: 'mysql://tester@127.0.0.1/catalog' });
-  expect(said).toStartWith('test: TEST_DATABASE_URL: takes postgres:// ');
+  expect(said).toStartWith('test: TEST_DATABASE_URL: must be a postgres:// ');
   expect(status).toBe(1);
 });

@@ -57,4 +57,4 @@ export const deliveries = async ({ database }: TestService) => [
 export const logged = (service: TestService, message: string) =>
   service.log().filter(line => line.message === message);
 export const final = 'delivery given up';
-export const temporary = 'delivery failed; it will be tried again';
+export const temporary = 'delivery failed; it will be retried';

@@ -49,7 +49,7 @@ const wrongPlaces: readonly (readonly [value: string, rule: RegExp])[] = [
   ['https://bucket.s3.example', /^MEDIA_URL: must be s3:/],
   ['s3://', /^MEDIA_URL: must be s3:/],
   ['s3://bucket?endpoint=example', /^MEDIA_URL: has an endpoint/],
-  ['s3://bucket?acl=public', /^MEDIA_URL: knows the parameters endpoint, region, virtualHostedStyle/],
+  ['s3://bucket?acl=public', /^MEDIA_URL: accepts only the parameters endpoint, region, virtualHostedStyle/],
   ['s3://key@bucket/prefix', /^MEDIA_URL: needs both parts of s3:\/\/key:secret@bucket/],
   ['file://host/folder', /^MEDIA_URL: must be s3:/],
   [

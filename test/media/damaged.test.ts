@@ -56,7 +56,7 @@ async function expectDamaged(service: TestService, path: string): Promise<void> 
   expect([path, status, body.error]).toEqual([path, 503, 'MEDIA_UNAVAILABLE']);
   expect([headers.get('Retry-After'), headers.get('Cache-Control')]).toEqual(['5', 'no-store']);
   const line = service.log().findLast(({ message }) => message === 'request failed');
-  expect(JSON.stringify(line)).toContain('the store gave other bytes than the name ');
+  expect(JSON.stringify(line)).toContain('the content from the store does not match the hash ');
 }
 async function fetchBytes(service: TestService, path: string): Promise<Uint8Array> {
   const response = await fetch(service.url + path);

@@ -89,7 +89,7 @@ test('a folder that is not there at the start though images were kept is not mad
   mkdirSync(media);
   {
     await using replica = await service.replica();
-    const reason = `${media}: the store is empty although images have been stored: it is another one, or a share that is not mounted`;
+    const reason = `${media}: the store is empty although images were stored: it is another store, or a share that is not mounted`;
     expect(await linesOf(replica)).toEqual([['warn', reason]]);
   }
 });

@@ -82,7 +82,7 @@ an interruption run the same command again: imported records with any of these i
 For records without any, add --skip N with the number that the interrupted import printed.
 
 Exit status: 0 all records were imported; 2 some were rejected, or the command line is wrong and nothing was read;
-1 the import failed, or the file has no records, or no more than --skip skips; 130 it was interrupted.`;
+1 the import failed, or the file has no records, or fewer than --skip skips; 130 it was interrupted.`;
 
 const options = {
   preset: { type: 'string' },

@@ -76,7 +76,7 @@ export function parseBase(text: string): string {
   const { username, password, search, hash, pathname } = url;
   const isBare = [username, password, search, hash].every(part => part === '');
   if (!isBare || /\/v\d+\/*$/.test(pathname))
-    throw new Error('must be an address without credentials, query and fragment, and without /v1');
+    throw new Error('must be an address without credentials, query, fragment and /v1');
   return removeTrailingSlashes(text);
 }
 

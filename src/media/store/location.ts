@@ -35,7 +35,7 @@ export function parseStoreLocation(text: string): StoreLocation {
   if (url?.protocol !== 's3:' || url.hostname === '' || url.port !== '' || url.hash !== '')
     throw new Error('must be s3://bucket/prefix?endpoint=https://…, or file:///folder');
   for (const name of url.searchParams.keys())
-    if (!parameters.includes(name)) throw new Error(`knows the parameters ${parameters.join(', ')}`);
+    if (!parameters.includes(name)) throw new Error(`accepts only the parameters ${parameters.join(', ')}`);
   return {
     ...parseCredentials(url),
     ...parseServer(url),

@@ -79,4 +79,4 @@ export function describeReason(error: unknown): string {
 
 /** The problem of a store that has lost all its files, or is not the one that was used before. */
 export const emptyThough =
-  'the store is empty although images have been stored: it is another one, or a share that is not mounted';
+  'the store is empty although images were stored: it is another store, or a share that is not mounted';

@@ -60,8 +60,8 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
     failures,
     pauseMs,
     onChange(state, reason) {
-      if (state === 'closed') log.info('the weather provider responds again');
-      else log.warn('the weather provider fails; cached observations are served', describeError(reason));
+      if (state === 'closed') log.info('the weather provider is responding again');
+      else log.warn('the weather provider is failing; cached observations are served', describeError(reason));
     },
   });
   const provider = openMeteo(config.WEATHER_URL, config.GEOCODING_URL);

@@ -27,12 +27,12 @@ export function parseAddress(text: string) {
   const parameters = new URLSearchParams(search);
   const attribute = parameters.get('target_session_attrs');
   if (attribute !== null && !attributes.includes(attribute)) {
-    throw new Error(`target_session_attrs is one of ${attributes.join(', ')}: the service writes`);
+    throw new Error(`target_session_attrs must be one of ${attributes.join(', ')}: the service writes`);
   }
   const modes = parameters.getAll('sslmode');
   if (modes.length > 1 || modes.some(mode => !sslMode.test(mode))) {
     throw new Error(
-      'sslmode is one of disable, allow, prefer, require, verify-ca, verify-full, and given once',
+      'sslmode must be given once, as disable, allow, prefer, require, verify-ca or verify-full',
     );
   }
   parameters.delete('target_session_attrs');
@@ -62,7 +62,7 @@ function splitAddress(text: string) {
   const isCut = parts === null ? text.includes('@') : `${list}${path}${search}`.includes('@');
   if (/^postgres(ql)?:\/\//.test(text) && isCut) throw new Error(`needs % in user and password ${encoding}`);
   if (parts === null) {
-    throw new Error('takes postgres:// and postgresql:// addresses only, or nothing for SQLite');
+    throw new Error('must be a postgres:// or postgresql:// address, or unset for SQLite');
   }
   return { credentials, list, path, search };
 }

@@ -127,7 +127,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     if (!open) {
       // The server ended the transaction because this process stalled, for however long: it may be run again.
       if (isRetryable(farewell)) throw farewell;
-      throw new StorageError('unavailable', 'The connection to PostgreSQL has been lost.');
+      throw new StorageError('unavailable', 'The connection to PostgreSQL was lost.');
     }
     const { statement, result } = begin();
     if (statements.size === 0) since = performance.now();
@@ -138,7 +138,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       if (mustCloseConnection(error)) close();
       // Until the server begins to respond, the driver cancels a statement itself, with its own kind of error.
       if (!late && !isCancelledHere(error)) throw error;
-      throw new StorageError('unavailable', `PostgreSQL has not responded for ${statementLimit / 1000} s.`);
+      throw new StorageError('unavailable', `PostgreSQL did not respond for ${statementLimit / 1000} s.`);
     } finally {
       statements.delete(statement);
       since = performance.now();

@@ -64,7 +64,7 @@ export function createConnector(address: Address, application: string, given: Po
       const [row] = await connection.run(checkText);
       const { writable, limit } = readCheck(row);
       if (requiresPrimary && !writable) {
-        throw new StorageError('read-only', `PostgreSQL at ${server} takes no writes: it is a standby.`);
+        throw new StorageError('read-only', `PostgreSQL at ${server} accepts no writes: it is a standby.`);
       }
       if (given === undefined && pooler === 'none' && limit !== limits.statement_timeout) {
         // A pooler has ignored the parameters.

@@ -232,7 +232,7 @@ export function openPostgres(options: PostgresOptions): Database {
       const query = sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`;
       const row = await read.first(query.compile(build));
       if (row?.standby === true)
-        throw new StorageError('read-only', `${server} is a standby: it takes no writes.`);
+        throw new StorageError('read-only', `${server} is a standby: it accepts no writes.`);
     },
     state: () => undefined,
     changes: createChanges({

@@ -220,7 +220,7 @@ function createExclusiveGroup(limit: number, patience: number, open: () => Promi
         reject(error);
       },
     };
-    const refusal = `No connection has become free within ${patience / 1000} s.`;
+    const refusal = `No connection became free within ${patience / 1000} s.`;
     const timer = setTimeout(() => waiting.fail(new StorageError('unavailable', refusal)), patience);
     queue.add(waiting);
     return promise;

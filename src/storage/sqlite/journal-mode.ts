@@ -28,7 +28,7 @@ export function useLog(connection: Connection): void {
     if (performance.now() - started > limitMs) {
       throw new StorageError(
         'unavailable',
-        `Another process has had the database to itself for ${limitMs / 1000} s.`,
+        `Another process has locked the database for ${limitMs / 1000} s.`,
       );
     }
     Bun.sleepSync(askEveryMs);

@@ -18,9 +18,9 @@ const wrong: readonly (readonly [address: string, rule: string])[] = [
   ['postgres://shop:geheim@d b/goods', 'names a server that is not host:port: "d b"'],
   [
     'postgres://shop:geheim@db/goods?sslmode=foo',
-    'sslmode is one of disable, allow, prefer, require, verify-ca, ',
+    'sslmode must be given once, as disable, allow, prefer, require, ',
   ],
-  ['postgres://shop:geheim@db/goods?sslmode=disable&sslmode=require', 'sslmode is one of disable, '],
+  ['postgres://shop:geheim@db/goods?sslmode=disable&sslmode=require', 'sslmode must be given once, as disable, '],
   ['postgres://shop:geheim%zz@db/goods', encoded],
   ['postgres://geheim%:x@db/goods', encoded],
   ['postgres://shop:x@db/goods%zz', 'needs % in the name of the database written as %25'],

@@ -78,7 +78,7 @@ test.skipIf(!hasPostgres)('with DATABASE_URL a line of the log says that there i
   const place = await createPlace('postgresql', { HOST: '127.0.0.1', ...account });
   const child = place.start(['serve', '--sample', '--port', '0']);
   const [line] = await waitFor(child.stdout, /^.*--sample.*$/m);
-  expect(line).toContain('--sample is ignored: the sample catalog is for an embedded database');
+  expect(line).toContain('--sample is ignored: the sample catalog is only for an embedded database');
   child.kill('SIGTERM');
   await child.exited;
   place.remove();

@@ -56,7 +56,7 @@ test.each(['nohost.invalid', '203.0.113.7', '::zz'])('HOST=%s is named, not the 
   const place = await placeOf('sqlite', { HOST: host });
   const ended = await place.run(['serve', '--port', '0']);
   expect(ended.err).toBe(
-    `catalog: setting HOST: ${host} is neither an address of this machine nor a name that leads to one; 0.0.0.0 stands for all\n`,
+    `catalog: setting HOST: ${host} is neither an address of this machine nor a name of one; use 0.0.0.0 for all addresses\n`,
   );
   expect([ended.out, ended.status]).toEqual(['', 1]);
 });
@@ -220,9 +220,9 @@ describe('PostgreSQL that cannot be reached', () => {
 
 describe('settings that lead nowhere', () => {
   test.each([
-    ['CORS_ORIGINS', '*', '* is not an origin: leave the setting out to allow any'],
-    ['CORS_ORIGINS', 'https://a.example,example.com', 'must be a scheme, a host and no more'],
-    ['CORS_ORIGINS', 'https://a.example/shop', 'must be a scheme, a host and no more'],
+    ['CORS_ORIGINS', '*', '* is not an origin: leave the setting unset to allow any'],
+    ['CORS_ORIGINS', 'https://a.example,example.com', 'must be only a scheme and a host'],
+    ['CORS_ORIGINS', 'https://a.example/shop', 'must be only a scheme and a host'],
     ['BASE_URL', 'https://shop.example/x?y', 'must be an address without credentials'],
     ['BASE_URL', 'https://u:p@shop.example', 'must be an address without credentials'],
     ['BASE_URL', 'https://shop.example/v1/', 'must be an address without credentials'],
@@ -239,7 +239,7 @@ describe('settings that lead nowhere', () => {
     async address => {
       const ended = await (await placeOf('sqlite', { DATABASE_URL: address })).runHere(['users', 'list']);
       expect(ended.err).toMatch(
-        /^catalog: setting DATABASE_URL: takes postgres:\/\/ and postgresql:\/\/ .*\n$/,
+        /^catalog: setting DATABASE_URL: must be a postgres:\/\/ or postgresql:\/\/ .*\n$/,
       );
       expect(ended.err).not.toContain('geheim');
       expect(ended.status).toBe(1);
@@ -267,7 +267,7 @@ describe('settings that lead nowhere', () => {
   test('DATA_DIR that cannot be made, and a folder in the place of the database', async () => {
     const nowhere = await placeOf('sqlite', { DATA_DIR: '/proc/catalog' });
     const unmade = await nowhere.runHere(['serve', '--port', '0']);
-    expect(unmade.err).toMatch(/^catalog: setting DATA_DIR: the folder \/proc\/catalog cannot be made .*\n$/);
+    expect(unmade.err).toMatch(/^catalog: setting DATA_DIR: the folder \/proc\/catalog cannot be created .*\n$/);
     const place = await placeOf('sqlite');
     const inTheWay = join(place.folder, 'data', 'catalog.db');
     mkdirSync(inTheWay, { recursive: true });

@@ -95,7 +95,7 @@ async function moved({ name, happens, undo }: Scenario): Promise<void> {
     expect(
       lines.filter(line => line.includes('was removed or replaced while the service was running')),
     ).toHaveLength(1);
-    expect(lines.filter(line => line.includes('is back in its place'))).toHaveLength(
+    expect(lines.filter(line => line.includes('the database file is back'))).toHaveLength(
       undo === undefined ? 0 : 1,
     );
     expect(await child.exited).toBe(0);
