@@ -49,7 +49,7 @@ function requireOwnFolders(mode) {
     const path = join(root, folder, 'node_modules');
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
     console.error(
-      `catalog: ${path} is a symbolic link, and what it leads to lacks ${mode} dependencies; remove the link, or run npm ci in the folder that it leads to, and try again`,
+      `catalog: ${path} is a symbolic link, and its target lacks ${mode} dependencies; remove the link, or run npm ci in the target folder, and try again`,
     );
     process.exit(1);
   }
@@ -67,7 +67,7 @@ function install(mode) {
   });
   if (result.status !== 0)
     console.error(
-      'catalog: the installation failed; the lines above say why. Check the network and npm, then try again.',
+      'catalog: the installation failed; see the lines above. Check the network and npm, then try again.',
     );
   return result.status === 0;
 }

@@ -11,12 +11,12 @@ import { planResource } from './new/resource.ts';
 const root = join(import.meta.dir, '..');
 const usage = `Usage: npm run new -- resource NAME [SINGULAR]
 
-Writes a resource that is served, described and tested at once, in the shape of todos: CONTRIBUTING.md says what to do next.
+Creates a resource modelled on todos, with its endpoints, descriptions and tests. CONTRIBUTING.md lists the next steps.
 
 NAME is the plural in lower-case letters, as in notes, with a hyphen between words, as in gift-cards; SINGULAR is needed
 where it is not NAME without its s.
 
-Exit status: 0 it is written; 1 the name is taken, and nothing is written; 2 the command line is wrong.`;
+Exit status: 0 the resource was created; 1 the name is taken, and nothing was written; 2 the command line is wrong.`;
 
 const args = process.argv.slice(2);
 if (args.includes('--help') || args.includes('-h')) {

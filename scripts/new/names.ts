@@ -21,7 +21,7 @@ export function namesOf(args: readonly string[]): Names {
   if (kind !== 'resource') {
     throw new Refused(
       2,
-      kind === undefined ? 'resource NAME is missing' : `a "${kind}" cannot be made, a resource can`,
+      kind === undefined ? 'resource NAME is missing' : `a "${kind}" cannot be created; only a resource can`,
     );
   }
   if (plural === undefined) throw new Refused(2, 'NAME is missing');

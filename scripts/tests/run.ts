@@ -81,7 +81,7 @@ rmSync(scratch, { recursive: true, force: true });
 if (reason !== undefined)
   console.error(
     required !== undefined
-      ? `test: nothing was run, since ${required} is set and the scenarios on PostgreSQL would have been skipped`
+      ? `test: nothing was run, because ${required} is set and the scenarios on PostgreSQL would be skipped`
       : `test: the scenarios on PostgreSQL were SKIPPED: ${reason}`,
   );
 process.exit(status);

@@ -49,7 +49,8 @@ export function refuseInput(file: string, input: string): void {
 
 /** @throws Error when the file is a device or a pipe, which the output would replace */
 export function refuseDevice(file: string): void {
-  if (findStats(file)?.isFile() === false) throw new Error(`${file} is not a regular file; name one, or use - and redirect standard output`);
+  if (findStats(file)?.isFile() === false)
+    throw new Error(`${file} is not a regular file; name one, or use - and redirect standard output`);
 }
 
 /**

@@ -63,7 +63,9 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       const embedded = config.DATABASE_URL === undefined;
       const samples = values.sample === true && embedded ? await addSamples(database, config) : 0;
       if (values.sample === true && !embedded)
-        log.info('--sample is ignored: the sample catalog is only for an embedded database, not for DATABASE_URL');
+        log.info(
+          '--sample is ignored: the sample catalog is only for an embedded database, not for DATABASE_URL',
+        );
       const administrator = await ensureAdministrator(database, config, clock.now(), log);
       starting.resolve();
       // Before anything can know that the service runs: a signal without a listener ends the process at once.

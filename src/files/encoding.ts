@@ -43,7 +43,7 @@ export function readDeclaredEncoding(firstBytes: Uint8Array, name: string): stri
     const { encoding } = createDecoder(declared);
     return detected.has(encoding) ? undefined : encoding;
   } catch {
-    throw new Error(`${name} is XML in the encoding "${declared}", which is not known: save it as UTF-8`);
+    throw new Error(`${name} is XML in the encoding "${declared}", which is not supported: save it as UTF-8`);
   }
 }
 

@@ -50,7 +50,7 @@ class JsonArrayParser {
 
   /** Must be called at the end of the file. */
   finish(): SourceRecord[] {
-    if (this.#state === 'element') this.#fail('is not finished when the file ends', this.#startLine);
+    if (this.#state === 'element') this.#fail('is incomplete: the file ends', this.#startLine);
     else if (this.#state === 'seek') this.#fail(this.#seeker.missing);
     else if (this.#state !== 'root end' && this.#state !== 'end') this.#fail('ends before its array does');
     return this.#takeRecords();

@@ -21,13 +21,13 @@ const signatures: readonly (readonly [bytes: readonly number[], advice: string])
   [[0x50, 0x41, 0x52, 0x31], 'is a Parquet file: export the data as CSV, NDJSON or JSON'],
   [
     sqlite,
-    'is an SQLite database: catalog restore puts a backup back, and catalog import takes CSV, NDJSON or JSON',
+    'is an SQLite database: catalog restore restores a backup, and catalog import reads CSV, NDJSON or JSON',
   ],
   // Unpacked data begins like this if the file was packed twice.
-  [gzip, 'is packed with gzip twice: unpack it once, with gunzip'],
-  [[0x28, 0xb5, 0x2f, 0xfd], 'is compressed with zstd: unpack it, or compress it with gzip'],
-  [[0x42, 0x5a, 0x68], 'is compressed with bzip2: unpack it, or compress it with gzip'],
-  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'is compressed with xz: unpack it, or compress it with gzip'],
+  [gzip, 'is compressed with gzip twice: decompress it once, with gunzip'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'is compressed with zstd: decompress it, or compress it with gzip'],
+  [[0x42, 0x5a, 0x68], 'is compressed with bzip2: decompress it, or compress it with gzip'],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'is compressed with xz: decompress it, or compress it with gzip'],
 ];
 
 const beginsWith = (bytes: Uint8Array, beginning: readonly number[]): boolean =>
@@ -62,14 +62,15 @@ function isXmlFeed(firstBytes: Uint8Array): boolean {
 export function findUnreadableKind(firstBytes: Uint8Array, format: string | undefined): string | undefined {
   const known = signatures.find(([beginning]) => beginsWith(firstBytes, beginning));
   if (known !== undefined) return known[1];
-  if (isUtf32(firstBytes)) return 'is text in UTF-32, which is not read: save it as UTF-8 and import that';
+  if (isUtf32(firstBytes))
+    return 'is text in UTF-32, which is not supported: save it as UTF-8 and import that';
   const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
   if (format === 'xml') return undefined;
   // If the user says that it is CSV, the first column may have any name, even <b>.
   const markup = format === undefined ? text.startsWith('<') : text.startsWith('<?xml');
   if (!markup) return undefined;
   return isXmlFeed(firstBytes)
-    ? 'is a feed as XML: --preset google and --preset meta read it'
+    ? 'is an XML feed: --preset google and --preset meta read it'
     : 'is XML or HTML: export the data as CSV, NDJSON or JSON';
 }
 

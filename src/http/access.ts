@@ -139,7 +139,8 @@ export function admit(caller: Caller, access: Access): void {
   }
   if (caller.kind === 'key') {
     if (access.scope !== undefined && caller.scopes.has(access.scope)) return;
-    const reason = access.scope === undefined ? 'does not accept API keys' : `needs the scope ${access.scope}`;
+    const reason =
+      access.scope === undefined ? 'does not accept API keys' : `needs the scope ${access.scope}`;
     throw new HttpError('FORBIDDEN', { message: `This operation ${reason}.` });
   }
   const { problem } = caller;

@@ -26,7 +26,8 @@ const messages = {
     INVALID_CREDENTIALS: 'The e-mail address or password is wrong.',
   },
   402: {
-    PAYMENT_DECLINED: 'The payment provider declined the payment; nothing was charged. Use another payment method.',
+    PAYMENT_DECLINED:
+      'The payment provider declined the payment; nothing was charged. Use another payment method.',
   },
   403: {
     FORBIDDEN: 'These credentials do not permit this operation.',
@@ -56,7 +57,8 @@ const messages = {
       'The category has products or other categories below it; move them first. Nothing was deleted.',
   },
   412: {
-    PRECONDITION_FAILED: 'The resource has changed since the version that the precondition names; read it again.',
+    PRECONDITION_FAILED:
+      'The resource has changed since the version that the precondition names; read it again.',
   },
   413: {
     PAYLOAD_TOO_LARGE: 'The body is larger than this service accepts.',

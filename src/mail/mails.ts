@@ -93,7 +93,9 @@ export function createMailConsumer(
   const read = (payload: string): Payload => {
     const text = seal.open(payload);
     if (text === undefined)
-      throw new Error('a queued mail was sealed with another secret: add that secret to JWT_PREVIOUS_SECRETS');
+      throw new Error(
+        'a queued mail was sealed with another secret: add that secret to JWT_PREVIOUS_SECRETS',
+      );
     // Boundary: only `add` above seals mails.
     return JSON.parse(text) as Payload;
   };

@@ -98,7 +98,12 @@ export async function formatMetrics({
       'Event loop delay since the last scrape, 99th percentile.',
       [` ${p99}`],
     ),
-    formatFamily('catalog_event_loop_delay_max_seconds', 'gauge', 'Longest event loop delay since the last scrape.', [` ${longest}`]),
+    formatFamily(
+      'catalog_event_loop_delay_max_seconds',
+      'gauge',
+      'Longest event loop delay since the last scrape.',
+      [` ${longest}`],
+    ),
     formatFamily('process_cpu_seconds_total', 'counter', 'CPU time used.', [
       ` ${(cpu.user + cpu.system) / 1_000_000}`,
     ]),
@@ -165,9 +170,12 @@ function formatMediaFamilies(numbers: MediaNumbers): string[] {
       `{result="kept"} ${kept}`,
       `{result="refused"} ${refused}`,
     ]),
-    formatFamily('catalog_media_upload_bytes_total', 'counter', 'Bytes of the uploaded images that were kept.', [
-      ` ${keptBytes}`,
-    ]),
+    formatFamily(
+      'catalog_media_upload_bytes_total',
+      'counter',
+      'Bytes of the uploaded images that were kept.',
+      [` ${keptBytes}`],
+    ),
     formatFamily(
       'catalog_media_variants_total',
       'counter',

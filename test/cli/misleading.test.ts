@@ -29,7 +29,7 @@ test('import of a backup', async () => {
   expect(await place.runHere(['import', backup])).toEqual({
     status: 1,
     out: '',
-    err: `catalog import: ${backup} is an SQLite database: catalog restore puts a backup back, and catalog import takes CSV, NDJSON or JSON\n`,
+    err: `catalog import: ${backup} is an SQLite database: catalog restore restores a backup, and catalog import reads CSV, NDJSON or JSON\n`,
   });
 });
 
@@ -46,11 +46,11 @@ test('import of a file that was packed twice', async () => {
   expect(await place.runHere(['import', file])).toEqual({
     status: 1,
     out: '',
-    err: `catalog import: ${file} is packed with gzip twice: unpack it once, with gunzip\n`,
+    err: `catalog import: ${file} is compressed with gzip twice: decompress it once, with gunzip\n`,
   });
 });
 
-const unnamed = 'name the member that holds the records with --path, as in --path data.items';
+const unnamed = 'name the member that holds the records, as in --path data.items';
 const records = [{ name: 'Lamp', price: 5 }];
 
 test.each([
@@ -147,7 +147,7 @@ test('a column without a name is named by its number, with and without a preset'
 
 const utf32 = (text: string) => Uint8Array.from([...text].flatMap(one => [one.codePointAt(0) ?? 0, 0, 0, 0]));
 const anImage = 'is an image: export the data as CSV, NDJSON or JSON';
-const inUtf32 = 'is text in UTF-32, which is not read: save it as UTF-8 and import that';
+const inUtf32 = 'is text in UTF-32, which is not supported: save it as UTF-8 and import that';
 
 test.each([
   ['a PNG', Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a), anImage],
@@ -170,11 +170,7 @@ test.each([
   ['%PDF-1.7', [], 'standard input is a PDF file: export the data as CSV, NDJSON or JSON'],
   ['', ['--preset', 'shopify'], 'standard input has no records: it is empty'],
   [csv, ['--preset', 'google'], 'standard input is not a feed for Google Merchant Center: it has no column'],
-  [
-    csv,
-    ['--skip', '7'],
-    'standard input has 3 records, and --skip skips the first 7: nothing was imported',
-  ],
+  [csv, ['--skip', '7'], 'standard input has 3 records, and --skip skips the first 7: nothing was imported'],
 ])('messages of what was piped call it standard input: %j with %j', async (text, options, says) => {
   const { status, err } = await place.run(['import', '-', ...options], text);
   expect([status, err]).toEqual([1, expect.stringContaining(`catalog import: ${says}`)]);

@@ -45,7 +45,7 @@ test.each([
 
 test.each([
   ['', 'resource NAME is missing'],
-  ['table notes', 'a "table" cannot be made, a resource can'],
+  ['table notes', 'a "table" cannot be created; only a resource can'],
   ['resource', 'NAME is missing'],
   ['resource notes note more', '"more" is one argument too many'],
   ['resource ../notes', `"../notes" ${noName}, as in notes`],

@@ -26,7 +26,7 @@ describe('the command line', () => {
       'a bad mapping',
       ['import', 'a', '--map', 'colour=x'],
       2,
-      /^catalog import: --map: a mapping's field is one of .*\n$/,
+      /^catalog import: --map: the field of a mapping must be one of .*\n$/,
     ],
     [
       'a bad number',

@@ -13,8 +13,8 @@ import { superlinearGrowth } from '../support/service/growth.ts';
 
 const comma: AmountOptions = { decimal: 'comma' };
 const point: AmountOptions = { decimal: 'point' };
-const eitherWay = 'may be read in two ways: say --decimal point or --decimal comma';
-const commaAlone = 'must be a number: a decimal comma is read with --decimal comma';
+const eitherWay = 'is ambiguous: add --decimal point or --decimal comma';
+const commaAlone = 'must be a number: for a decimal comma, use --decimal comma';
 
 const amounts: [text: string, options: AmountOptions, read: [number, string?] | string][] = [
   ['12.5', {}, [12.5]],

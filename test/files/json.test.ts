@@ -57,7 +57,7 @@ describe('JSON files as people have them', () => {
       undefined,
       [
         [1, { a: 1 }],
-        [2, 'is not finished when the file ends'],
+        [2, 'is incomplete: the file ends'],
       ],
     ],
     [

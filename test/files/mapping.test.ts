@@ -49,12 +49,12 @@ describe('mapping', () => {
   });
 
   const refused: [text: string, message: string][] = [
-    ['name', 'a mapping is FIELD=COLUMN pairs with commas between them, not "name"'],
-    ['name=', 'a mapping is FIELD=COLUMN pairs with commas between them, not "name="'],
-    ['=x', 'a mapping is FIELD=COLUMN pairs with commas between them, not "=x"'],
-    ['name=a,', 'a mapping is FIELD=COLUMN pairs with commas between them, not ""'],
-    ['nam=a', `a mapping's field is one of ${productFields.join(', ')}, not "nam"`],
-    ['name=a,name=b', 'a mapping gives each field once, but "name" twice'],
+    ['name', 'a mapping is FIELD=COLUMN pairs separated by commas, not "name"'],
+    ['name=', 'a mapping is FIELD=COLUMN pairs separated by commas, not "name="'],
+    ['=x', 'a mapping is FIELD=COLUMN pairs separated by commas, not "=x"'],
+    ['name=a,', 'a mapping is FIELD=COLUMN pairs separated by commas, not ""'],
+    ['nam=a', `the field of a mapping must be one of ${productFields.join(', ')}, not "nam"`],
+    ['name=a,name=b', 'a mapping may name a field only once; "name" is named twice'],
   ];
   for (const [text, message] of refused) {
     test(`"${text}" is refused`, () => expect(() => parseMapping(text)).toThrow(new MappingError(message)));

@@ -48,7 +48,7 @@ describe('files of many parts', () => {
     const memory = process.memoryUsage.rss();
     const { status, body } = await sent(gifWith(block, Math.floor(20_700_000 / block.length)));
     expect([status, body.error]).toEqual([422, 'INVALID_IMAGE']);
-    expect(body.message).toContain('is a GIF of too many blocks');
+    expect(body.message).toContain('is a GIF with too many blocks');
     expect(process.memoryUsage.rss() - memory).toBeLessThan(200e6);
   });
 

@@ -204,7 +204,9 @@ describe('files that are refused', () => {
     const responses = [];
     for (const file of sent) responses.push(await sendImage(small, product, file));
     expect(responses.map(({ status }) => status)).toEqual([201, 201, 413, 413, 413]);
-    expect(responses[2]?.body.details[0].message).toBe('is 100 × 81 pixels; at most 8000 pixels are taken');
+    expect(responses[2]?.body.details[0].message).toBe(
+      'is 100 × 81 pixels; at most 8000 pixels are accepted',
+    );
   });
 
   test('what is no picture is taken out of those that are kept', async () => {

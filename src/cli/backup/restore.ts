@@ -43,7 +43,8 @@ Exit status: 0 the database was restored; 1 the restore failed, and nothing was 
     console.log(
       `${database} is ${escapeUnprintable(file)} now: ${formatQuantity(products, 'product')}, integrity checked`,
     );
-    if (former !== undefined) console.log(`the former database is ${former}; remove it when you no longer need it`);
+    if (former !== undefined)
+      console.log(`the former database is ${former}; remove it when you no longer need it`);
     if (config.JWT_SECRET === undefined && !existsSync(getSecretFile(config.DATA_DIR))) {
       console.log(
         'DATA_DIR has no jwt-secret: restore the one that belongs to this backup, or all users must sign in again',

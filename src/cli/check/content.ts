@@ -203,9 +203,7 @@ function createFoundByCheck(database: Storage, lookup: Lookup): Check {
   return {
     name: `${what} of ${owner}s`,
     async find(session) {
-      return (await findDiffering(session)).map(
-        id => `${owner} ${id} cannot be found by its ${what}`,
-      );
+      return (await findDiffering(session)).map(id => `${owner} ${id} cannot be found by its ${what}`);
     },
     // Reads each table once, however many owners differ: the tables of products have no index by product.
     async repair(session) {

@@ -148,7 +148,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   let position = 0;
   for await (const batch of readCandidates(source, reopenFile, request, notices)) {
     // A file that is read twice must not change: a product could be made of rows of two versions.
-    if (source.isChanged()) throw new Error(`${fileName} has changed while it was read: import it again`);
+    if (source.isChanged()) throw new Error(`${fileName} changed while it was read: import it again`);
     const taken: Checked[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
@@ -193,7 +193,7 @@ const toChecked = (
 
 function describeEmptiness(source: ImportSource): string {
   if (source.isEmpty()) return 'it is empty';
-  return source.format === 'csv' ? 'nothing follows the header row' : 'its list is empty';
+  return source.format === 'csv' ? 'it has only a header row' : 'its list is empty';
 }
 
 /** The candidate's checked fields, or the reasons for its refusal. */

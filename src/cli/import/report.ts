@@ -109,7 +109,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
       } else if (count <= shownRejects) {
         console.error(`line ${reject.line}: ${escapeUnprintable(reject.error)}`);
         if (count === shownRejects)
-          console.error('(further rejects are only counted; --rejects FILE writes all of them)');
+          console.error('(further rejected records are only counted; --rejects FILE writes all of them)');
       }
     },
     flush,
@@ -222,11 +222,11 @@ export function formatRemarks(state: ImportState, rejects: Pick<Rejects, 'reason
     ...(more > 0 ? [`and ${formatCount(more)} more ${more === 1 ? 'reason' : 'reasons'}`] : []),
     ...(state.renamed === 0
       ? []
-      : [`${formatQuantity(state.renamed, 'product')} got another sku, found by externalId`]),
+      : [`${formatQuantity(state.renamed, 'product')} found by externalId got a new sku`]),
     ...(state.lostUploads === 0
       ? []
       : [
-          `${formatCount(state.lostUploads)} × images are uploads that this catalog does not have and were left out`,
+          `${formatCount(state.lostUploads)} × images are uploads that this catalog does not have, and were left out`,
         ]),
     ...state.notes.map(([text, count]) => `${formatCount(count)} × ${text}`),
     ...(unused.length > 0

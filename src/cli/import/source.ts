@@ -72,7 +72,7 @@ export async function openSource(
     (detectFeed(firstBytes) === 'xml' ? readDeclaredEncoding(firstBytes, fileName) : undefined);
   const noteWindows1252 = () =>
     said.push(
-      `${fileName} is not UTF-8 and is read as Windows-1252; --encoding names another (shift_jis, windows-1251 and more), or utf-8, which would refuse its lines that are not`,
+      `${fileName} is not UTF-8 and is read as Windows-1252; name another encoding with --encoding, such as shift_jis, or utf-8 to reject its lines that are not UTF-8`,
     );
   const decoded = await peekFirstLine(toUtf8(source, encoding, noteWindows1252, fileName));
   const known = detectFeed(decoded.firstBytes);
@@ -169,7 +169,7 @@ export async function checkArray(
   const found = await findArrayPath(file);
   const advice =
     found === undefined || found === path
-      ? 'name the member that holds the records with --path, as in --path data.items'
+      ? 'name the member that holds the records, as in --path data.items'
       : `--path ${found} reads the one there`;
   throw new Error(`${fileName} ${error}; ${advice}`);
 }

@@ -21,6 +21,8 @@ export async function printSecret(lines: readonly string[], undo: string): Promi
     await printLines(...lines);
   } catch (error) {
     const reason = getErrorMessage(error);
-    throw new Error(`the command succeeded, but the secret could not be shown (${reason}): ${undo}`, { cause: error });
+    throw new Error(`the command succeeded, but the secret could not be shown (${reason}): ${undo}`, {
+      cause: error,
+    });
   }
 }

@@ -139,8 +139,8 @@ function findCurrencies(names: readonly string[]): string[] {
   return first.filter(one => others.every(other => other.includes(one)));
 }
 
-const commaAlone = 'must be a number: a decimal comma is read with --decimal comma';
-const eitherWay = 'may be read in two ways: say --decimal point or --decimal comma';
+const commaAlone = 'must be a number: for a decimal comma, use --decimal comma';
+const eitherWay = 'is ambiguous: add --decimal point or --decimal comma';
 
 /** Converts a number to a decimal point and ungrouped digits. */
 function toPlainDigits(

@@ -28,14 +28,13 @@ export function parseMapping(text: string, fields: readonly string[] = productFi
     const field = pair.slice(0, Math.max(at, 0)).trim();
     const column = pair.slice(at + 1).trim();
     if (field === '' || column === '') {
-      throw new MappingError(
-        `a mapping is FIELD=COLUMN pairs with commas between them, not "${pair.trim()}"`,
-      );
+      throw new MappingError(`a mapping is FIELD=COLUMN pairs separated by commas, not "${pair.trim()}"`);
     }
     if (!fields.includes(field) && findReader(field) === undefined) {
-      throw new MappingError(`a mapping's field is one of ${fields.join(', ')}, not "${field}"`);
+      throw new MappingError(`the field of a mapping must be one of ${fields.join(', ')}, not "${field}"`);
     }
-    if (mapping.has(field)) throw new MappingError(`a mapping gives each field once, but "${field}" twice`);
+    if (mapping.has(field))
+      throw new MappingError(`a mapping may name a field only once; "${field}" is named twice`);
     mapping.set(field, column);
   }
   return mapping;
@@ -53,10 +52,10 @@ export function parseSettings(texts: readonly string[]): Mapping {
     if (field === '') throw new MappingError(`takes FIELD=VALUE, not "${text}"`);
     if (findReader(field) === undefined) {
       throw new MappingError(
-        `the field is one of ${productFields.join(', ')}, attributes.KEY, not "${field}"`,
+        `the field must be one of ${productFields.join(', ')}, attributes.KEY, not "${field}"`,
       );
     }
-    if (settings.has(field)) throw new MappingError(`gives each field once, but "${field}" twice`);
+    if (settings.has(field)) throw new MappingError(`may name a field only once; "${field}" is named twice`);
     settings.set(field, text.slice(at + 1).trim());
   }
   return settings;

@@ -61,7 +61,7 @@ export function readWeight(
   if (trimmed === '') return undefined;
   const letters = getLettersAtEnd(trimmed);
   const named = letters === '' ? unit : findWeightUnit(letters);
-  if (letters === '' && named === undefined) return `must have a unit (${units}) behind it, or --weight-unit`;
+  if (letters === '' && named === undefined) return `must have a unit (${units}), or add --weight-unit`;
   if (named === undefined) return `must be a number and one of ${units}`;
   const amount = readAmount(trimmed.slice(0, trimmed.length - letters.length), options);
   if (typeof amount === 'string') return amount;

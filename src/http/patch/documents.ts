@@ -79,7 +79,12 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
       const from = { index, member: 'from', pointer: operation.from } as const;
       copied += weighValue(find(root, from), maxCopied - copied);
       if (copied > maxCopied)
-        throw createOperationError('MALFORMED_PATCH', from, 'maxCopied', 'the copy operations add too much data');
+        throw createOperationError(
+          'MALFORMED_PATCH',
+          from,
+          'maxCopied',
+          'the copy operations add too much data',
+        );
     }
     applyOperation(root, operation, index);
   }
@@ -179,7 +184,12 @@ function applyOperation(root: JsonObject, operation: Operation, index: number): 
     }
     case 'test':
       if (!equals(operation.value, find(root, path))) {
-        throw createOperationError('PATCH_TEST_FAILED', path, 'test', 'the value differs from the tested one');
+        throw createOperationError(
+          'PATCH_TEST_FAILED',
+          path,
+          'test',
+          'the value differs from the tested one',
+        );
       }
   }
 }

@@ -33,7 +33,7 @@ export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Ins
   /** The last graphic control extension before the next picture; it says how that is shown. */
   let control: Uint8Array | undefined;
   for (let parts = 0; bytes[at] !== trailer; parts++) {
-    if (parts === mostParts) throw createInvalidImageError('is a GIF of too many blocks');
+    if (parts === mostParts) throw createInvalidImageError('is a GIF with too many blocks');
     const start = at;
     const kind = bytes[at];
     if (kind === undefined) throw createTruncatedImageError(format);
@@ -49,7 +49,7 @@ export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Ins
       if (control !== undefined) pieces.push(control);
       control = undefined;
       pieces.push(bytes.subarray(start, at));
-    } else throw createInvalidImageError(`is a GIF with something unknown at byte ${at}`);
+    } else throw createInvalidImageError(`is a GIF with an unknown block at byte ${at}`);
     const pause = takeTurn();
     if (pause !== undefined) await pause;
   }

@@ -71,11 +71,10 @@ export function checkFrames(
   { width, height }: { readonly width: number; readonly height: number },
   limits: Limits,
 ): void {
-  if (count > mostFrames)
-    throw createInvalidImageError(`is an animation of more than ${mostFrames} pictures`);
+  if (count > mostFrames) throw createInvalidImageError(`is an animation of more than ${mostFrames} frames`);
   if (count > 1 && count * width * height > limits.pixels * mostTimes) {
-    const message = `is an animation of ${count} pictures or more of ${width} × ${height} pixels`;
-    throw new ImageError('large', `${message}; at most ${limits.pixels * mostTimes} pixels are taken`);
+    const message = `is an animation of at least ${count} frames of ${width} × ${height} pixels`;
+    throw new ImageError('large', `${message}; at most ${limits.pixels * mostTimes} pixels are accepted`);
   }
 }
 
@@ -87,11 +86,11 @@ export function checkWhole(width: number, height: number, limits: Limits): void 
 /** @throws ImageError when a picture is empty or has more pixels than the limit */
 export function checkSize(width: number, height: number, limits: Limits): void {
   if (width < 1 || height < 1)
-    throw createInvalidImageError(`says that it is ${width} × ${height} pixels, which is not a picture`);
+    throw createInvalidImageError(`claims a size of ${width} × ${height} pixels, which is empty`);
   if (width * height > limits.pixels) {
     throw new ImageError(
       'large',
-      `is ${width} × ${height} pixels; at most ${limits.pixels} pixels are taken`,
+      `is ${width} × ${height} pixels; at most ${limits.pixels} pixels are accepted`,
     );
   }
 }

@@ -11,7 +11,7 @@ import { inspectWebp } from './webp.ts';
 /** The type of a file according to its first bytes. AVIF is read if the machine can, and stored as WebP. */
 export type Sniffed = KeptType | 'image/avif' | undefined;
 
-const taken = 'JPEG, PNG, WebP and GIF are taken, and AVIF where the machine of the service can read it';
+const taken = 'JPEG, PNG, WebP and GIF are accepted, and AVIF if the machine of the service can read it';
 
 export function sniff(bytes: Uint8Array): Sniffed {
   const head = String.fromCharCode(...bytes.subarray(0, 16));
@@ -28,11 +28,11 @@ export function createUnsupportedImageError(bytes: Uint8Array): ImageError {
   if (bytes.length === 0) return new ImageError('invalid', 'is empty');
   const start = new TextDecoder().decode(bytes.subarray(0, 1024)).toLowerCase();
   const looks = start.includes('<svg')
-    ? ' (it is SVG, which can hold programs)'
+    ? ' (it is SVG, which can contain scripts)'
     : start.trimStart().startsWith('<')
-      ? ' (it is a text with markup)'
+      ? ' (it is text with markup)'
       : '';
-  return new ImageError('unsupported', `is none of the images that are taken${looks}: ${taken}`);
+  return new ImageError('unsupported', `is not an image in a supported format${looks}: ${taken}`);
 }
 
 /** @throws ImageError */

@@ -49,7 +49,7 @@ export async function inspectJpeg(bytes: Uint8Array, limits: Limits): Promise<In
   let [scans, scanned] = [0, 0];
   let at = 2;
   for (let segments = 0; ; segments++) {
-    if (segments > mostSegments) throw createInvalidImageError('is a JPEG of too many segments');
+    if (segments > mostSegments) throw createInvalidImageError('is a JPEG with too many segments');
     const marker = readMarker(bytes, at);
     if (marker.code === endOfImage) {
       pieces.push(Uint8Array.of(0xff, endOfImage));
@@ -73,7 +73,7 @@ export async function inspectJpeg(bytes: Uint8Array, limits: Limits): Promise<In
     if (frame === undefined) throw createInvalidImageError('is a JPEG whose picture comes before its size');
     scans += 1;
     if (frame.progressive || (content[0] ?? 0) < frame.components) checkMemory(frame, limits);
-    if (scans > mostScans) throw createInvalidImageError(`is a JPEG of more than ${mostScans} scans`);
+    if (scans > mostScans) throw createInvalidImageError(`is a JPEG with more than ${mostScans} scans`);
     const scanEnd = await findScanEnd(bytes, end);
     pieces.push(bytes.subarray(end, scanEnd));
     scanned += scanEnd - end;
@@ -82,7 +82,7 @@ export async function inspectJpeg(bytes: Uint8Array, limits: Limits): Promise<In
   if (frame === undefined || scans === 0) throw createInvalidImageError('is a JPEG without a picture');
   if (scanned * 8 < frame.units) {
     throw createInvalidImageError(
-      `is a JPEG of ${scanned} bytes of picture, too few for the ${frame.width} × ${frame.height} pixels that it claims`,
+      `is a JPEG with ${scanned} bytes of image data, too few for the ${frame.width} × ${frame.height} pixels that it claims`,
     );
   }
   const isUpright = orientation === undefined || orientation < 5;
@@ -95,12 +95,12 @@ function readMarker(bytes: Uint8Array, start: number): { code: number; next: num
   let at = start;
   if (at >= bytes.length) throw createTruncatedImageError(format);
   if (bytes[at] !== 0xff)
-    throw createInvalidImageError(`is a JPEG with something else than a marker at byte ${at}`);
+    throw createInvalidImageError(`is a JPEG with something other than a marker at byte ${at}`);
   while (bytes[at] === 0xff) at += 1;
   const code = bytes[at];
   if (code === undefined) throw createTruncatedImageError(format);
   if (code === 0 || code === startOfImage || (code >= 0xd0 && code <= 0xd7) || code < 0xc0) {
-    throw createInvalidImageError(`is a JPEG with a marker at byte ${at - 1} that cannot stand there`);
+    throw createInvalidImageError(`is a JPEG with a marker at byte ${at - 1} that is not allowed there`);
   }
   return { code, next: at + 1 };
 }
@@ -148,7 +148,7 @@ function checkMemory({ width, height, coefficients }: Frame, limits: Limits): vo
   if (coefficients <= limits.pixels * 4) return;
   throw new ImageError(
     'large',
-    `is ${width} × ${height} pixels in several scans, which take ${coefficients} bytes to be read; at most ${limits.pixels * 4} are taken`,
+    `is ${width} × ${height} pixels in several scans, which take ${coefficients} bytes to decode; at most ${limits.pixels * 4} are accepted`,
   );
 }
 

@@ -88,7 +88,7 @@ export async function inspectPng(bytes: Uint8Array, limits: Limits): Promise<Ins
 function* readChunks(bytes: Uint8Array): Generator<Chunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let [at, count] = [8, 0]; ; count++) {
-    if (count > mostChunks) throw createInvalidImageError('is a PNG of too many chunks');
+    if (count > mostChunks) throw createInvalidImageError('is a PNG with too many chunks');
     if (at + 12 > bytes.length) throw createTruncatedImageError(format);
     const length = view.getUint32(at);
     const end = at + 12 + length;

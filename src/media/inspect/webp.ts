@@ -70,7 +70,7 @@ export async function inspectWebp(bytes: Uint8Array, limits: Limits): Promise<In
   const size = isAnimated ? (frames === 0 ? undefined : canvas) : picture;
   if (size === undefined) throw createInvalidImageError('is a WebP without a picture');
   if (canvas !== undefined && (canvas.width !== size.width || canvas.height !== size.height))
-    throw createInvalidImageError('is a WebP whose header has another size than its picture');
+    throw createInvalidImageError('is a WebP whose header and image differ in size');
   return {
     type: 'image/webp',
     ...size,
@@ -89,7 +89,7 @@ function findRiffEnd(bytes: Uint8Array): number {
 
 function* readChunks(bytes: Uint8Array, start: number): Generator<Chunk> {
   for (let [at, count] = [start, 0]; at + 8 <= bytes.length; count++) {
-    if (count > mostChunks) throw createInvalidImageError('is a WebP of too many chunks');
+    if (count > mostChunks) throw createInvalidImageError('is a WebP with too many chunks');
     const length = readUint32(bytes, at + 4);
     if (at + 8 + length > bytes.length) throw createTruncatedImageError(format);
     const content = bytes.subarray(at + 8, at + 8 + length);

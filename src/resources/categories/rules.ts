@@ -16,7 +16,11 @@ export function requirePlace(
 ): StoredCategory {
   if (parent === undefined) throw createFieldError('parentId', 'exists', `there is no category ${parentId}`);
   if (parent.id === moved?.id)
-    throw createFieldError('parentId', 'cycle', `must not be ${parentId}: a category cannot be its own parent`);
+    throw createFieldError(
+      'parentId',
+      'cycle',
+      `must not be ${parentId}: a category cannot be its own parent`,
+    );
   if (moved !== undefined && parent.path.startsWith(`${moved.path} > `)) {
     throw createFieldError(
       'parentId',

@@ -129,8 +129,7 @@ async function readVerifiedPayment(
     return await reports.read(body, signature);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    if (error.kind === 'malformed')
-      throw createFieldError('body', 'type', 'must be a Stripe event');
+    if (error.kind === 'malformed') throw createFieldError('body', 'type', 'must be a Stripe event');
     throw new HttpError('INVALID_SIGNATURE', { cause: error });
   }
 }

@@ -42,7 +42,9 @@ export function findRefusal(
   const keepsRole = role === before.role;
   if (caller.kind === 'key') {
     if (before.role === 'user' && (keepsRole || role === null)) return undefined;
-    return createForbiddenError('An API key may change only users with the role user, and may not change roles.');
+    return createForbiddenError(
+      'An API key may change only users with the role user, and may not change roles.',
+    );
   }
   if (caller.kind !== 'user') return createForbiddenError('Only a signed-in user may do this.');
   if (caller.role !== 'admin') {
@@ -64,9 +66,7 @@ export function requireCreation(caller: Caller, role: string): void {
  */
 export const createInvalidTokenError = (advice?: string) =>
   new HttpError('INVALID_TOKEN', {
-    ...(advice === undefined
-      ? {}
-      : { message: `The token is wrong, used, or expired. ${advice}` }),
+    ...(advice === undefined ? {} : { message: `The token is wrong, used, or expired. ${advice}` }),
     details: [buildErrorDetail(['token'], 'token', 'is wrong, used, or expired')],
   });
 

@@ -113,7 +113,9 @@ test('a folder is not written to, and no device is replaced', async () => {
   const pipe = join(place.folder, 'pipe');
   Bun.spawnSync(['mkfifo', pipe]);
   const device = await place.runHere(['export', '--output', pipe]);
-  expect(device.err).toBe(`catalog export: ${pipe} is not a regular file; name one, or use - and redirect standard output\n`);
+  expect(device.err).toBe(
+    `catalog export: ${pipe} is not a regular file; name one, or use - and redirect standard output\n`,
+  );
   expect(readdirSync(place.folder).filter(name => name.endsWith('.partial'))).toEqual([]);
 });
 

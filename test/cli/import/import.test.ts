@@ -232,7 +232,7 @@ const scenarios: readonly Scenario[] = [
     content: 'sku,name,price,tags\nA-1,Lamp,10.5,\nB-1,,"1,5",\nB-2,x,cheap,\nB-3,y,-1,"a; ;[b"\nB-4,z\n',
     status: 2,
     says: [
-      'line 3: name is required; price must be a number: a decimal comma is read with --decimal comma (it is "1,5")',
+      'line 3: name is required; price must be a number: for a decimal comma, use --decimal comma (it is "1,5")',
       'line 4: price must be a number (it is "cheap")',
       'line 5: price must be 0 or more (it is -1)',
       /^catalog import: 1 rejected: name is required\ncatalog import: {3}as line 3: name is required$/m,

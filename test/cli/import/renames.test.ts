@@ -39,7 +39,7 @@ const scenarios: readonly Scenario[] = [
     file: [mug('C', 'x', 6), mug('A', 'x', 7), mug('D', 'y', 8)],
     says: [
       refused(2, 'C'),
-      'catalog import: 2 products got another sku, found by externalId',
+      'catalog import: 2 products found by externalId got a new sku',
       '0 created, 2 updated, 0 unchanged, 1 rejected',
     ],
     leaves: ['C x 6', 'D y 8'],
@@ -82,7 +82,7 @@ describeOnDatabases('catalog import of other skus on %s', kind => {
       await place.runHere(['import', place.file('before.ndjson', lines(before))]);
       const { out, err } = await run(place, lines(file));
       for (const text of says) expect(out + err).toContain(text);
-      if (!says.some(text => text.includes('another sku'))) expect(err).not.toContain('another sku');
+      if (!says.some(text => text.includes('a new sku'))) expect(err).not.toContain('a new sku');
       expect((await shown(place)).filter(text => !text.startsWith('OTHER'))).toEqual([...leaves]);
       expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
       place.remove();
@@ -129,7 +129,7 @@ describeOnDatabases('catalog import of other skus on %s', kind => {
     await run(mug('A', 'x'));
     const { out, err } = await run(mug('B', 'x'));
     expect(out).toStartWith('0 created, 1 updated, 0 unchanged, 0 rejected');
-    expect(err).toContain('catalog import: 1 product got another sku, found by externalId');
+    expect(err).toContain('catalog import: 1 product found by externalId got a new sku');
     expect(await shown(place)).toEqual(['B x 5']);
     place.remove();
   });

@@ -81,7 +81,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'uploads that the catalog does not have are left out',
     file: [shirt({ images: [...images, '/media/abc'] }, [{ ...small, image: '/media/abc' }])],
-    says: ['1 created', '1 × images are uploads that this catalog does not have and were left out'],
+    says: ['1 created', '1 × images are uploads that this catalog does not have, and were left out'],
     leaves: [both[0]],
     products: [{ images: images.map(url => ({ url })) }],
   },

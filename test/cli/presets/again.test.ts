@@ -59,7 +59,7 @@ test.each(shops)('%s: what is no table of text is refused, and writes nothing', 
     ['p.csv.gz', gzipSync(zip), 'is a spreadsheet (.xlsx, .ods) or a ZIP archive'],
     [
       ...['p.xml', '<?xml version="1.0"?><rss></rss>'],
-      isFeed ? 'is XML without an <item>' : 'is a feed as XML: --preset google and',
+      isFeed ? 'is XML without an <item>' : 'is an XML feed: --preset google and',
     ],
     [
       ...['p.csv', '<?xml version="1.0"?><products/>'],
@@ -90,7 +90,7 @@ test.each(['shopify', undefined])('a file that changes while it is read is not i
     appendFileSync(file, row(number++));
     await new Promise(resolve => setImmediate(resolve));
   }
-  expect(await running.stderr.text()).toContain(`${file} has changed while it was read: import it again`);
+  expect(await running.stderr.text()).toContain(`${file} changed while it was read: import it again`);
   expect(running.exitCode).toBe(1);
   place.remove();
 });

@@ -196,6 +196,6 @@ test('what Shopify counts without saying how many there are is counted', () =>
     const file = place.file('p.csv', `${shopify}\np,Plate,N,x,10,,shopify,\n`);
     const ended = await place.runHere(['import', file, '--preset', 'shopify']);
     expect(ended.out + ended.err).toContain(
-      '1 × variants are sold without a limit: the shop counts them, and',
+      '1 × variants are sold without a limit: the shop tracks their stock, but',
     );
   }));

@@ -208,7 +208,7 @@ test.each([
   ['<!DOCTYPE html><html><body>Error<br></body></html>', 'is XML or HTML'],
   [
     '<?xml version="1.0" encoding="x-shop"?><rss><item/></rss>',
-    'is XML in the encoding "x-shop", which is not known: save it as UTF-8',
+    'is XML in the encoding "x-shop", which is not supported: save it as UTF-8',
   ],
 ])('a feed as XML that cannot be read is refused as a whole, and writes nothing: %s', (feed, says) =>
   onCatalog(async place => {

@@ -221,7 +221,7 @@ test('rows of a feed that repeat an id without a group are counted', async () =>
   const rows = [feedHeader, feedRow('S', '', '', '', '', ''), feedRow('S', 'M-1', '', 'Light', '', '')];
   const file = place.file('p.csv', toCsv(rows.map(row => row.map(cell => (cell === 'TR' ? '' : cell)))));
   const ended = await place.runHere(['import', file, '--preset', 'google']);
-  expect(ended.err).toContain('1 × rows that repeat an id were read once: its first row counts');
+  expect(ended.err).toContain('1 × rows that repeat an id were left out: the first row counts');
   expect(await productsOf(place)).toMatchObject([{ sku: 'TR-S', mpn: 'M-1', description: 'Light' }]);
   place.remove();
 });

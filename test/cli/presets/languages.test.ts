@@ -187,7 +187,7 @@ const refused = [
   {
     name: 'some columns only',
     header: 'ID,Тип,Артикул,Имя,Опубликован,"Базовая цена"',
-    says: 'it has no column "Type", "Name", "Regular price"; in another language than English it is read where all columns were exported',
+    says: 'it has no column "Type", "Name", "Regular price"; an export in another language than English needs all columns',
   },
   {
     name: 'in English without a price',
@@ -197,7 +197,7 @@ const refused = [
   {
     name: 'whose weight is in a unit that is not known',
     header: (headers[1]?.columns ?? '').replace('(kg)', '(st)').replaceAll(', an', ' an'),
-    says: 'in another language than English it is read where all columns were exported',
+    says: 'an export in another language than English needs all columns',
   },
 ];
 

@@ -25,9 +25,8 @@ interface Case {
 const disabled = 'variants that the shop has disabled were left out';
 const allDisabled = 'products were archived: the shop has disabled all of their variants';
 const withoutRow =
-  'variants that a product names were left out: they have no row, or an earlier product has them';
-const shared =
-  'variants are sold without a limit: the shop counts the stock of all together, at their product';
+  'variants that a product names were left out: they have no row, or belong to an earlier product';
+const shared = 'variants are sold without a limit: the shop tracks their stock only in total, on the product';
 
 const cases: readonly Case[] = [
   {
@@ -76,8 +75,8 @@ const cases: readonly Case[] = [
       '3,variation,TEE-X,Tee,1,1,3,9,TEE,Size,,',
     ],
     says: [
-      '1 × options that a variation leaves open have the value Any',
-      '2 × values of options that no variation has were left out',
+      '1 × options that a variation leaves open got the value Any',
+      '2 × option values that no variation has were left out',
       '1 created',
     ],
     product: { options: [{ name: 'Size', values: ['S', 'Any'] }] },
@@ -91,7 +90,7 @@ const cases: readonly Case[] = [
     shop: 'google',
     rows: ['S-1,Sofa red,in stock,10 USD,,S,Red', 'S-2,Sofa blue,in stock,12 USD,,S,Blue'],
     says: [
-      '1 × groups whose rows have different titles were named by what these have in common, or by the first',
+      '1 × groups whose rows have different titles were named by the part these have in common, or by the first',
       '1 created',
     ],
     product: { name: 'Sofa' },
@@ -221,7 +220,7 @@ const cases: readonly Case[] = [
       'C-3,simple,C L,1,Not Visible Individually,10,,"size=L,ean=123",',
       'C,configurable,C,1,"Catalog, Search",,,ean=5901234123457,"sku=C-1,size=S|sku=C-2,size=M|sku=C-3,size=L"',
     ],
-    says: ['1 × barcodes that are no GTIN were kept as attributes', '1 created'],
+    says: ['1 × barcodes that are not GTINs were kept as attributes', '1 created'],
     product: {
       gtin: '5901234123457',
       attributes: { ean: 123, product_type: 'configurable', visibility: 'Catalog, Search' },

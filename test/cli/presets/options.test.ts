@@ -18,7 +18,7 @@ const wooRow = (own: readonly string[], ...values: readonly string[]) =>
 const magentoHeader = 'sku,product_type,name,price,additional_attributes,configurable_variations';
 const pairs = (value: string) => ['a', 'b', 'c', 'd', 'e', 'f'].map(code => `${code}=${value}`).join();
 
-const only = 'columns in which only some variants have something were kept as attributes of their product';
+const only = 'columns with values for only some variants were kept as attributes of their product';
 const beyond = 'options beyond 5 were kept as attributes of their product';
 
 interface Case {
@@ -207,7 +207,7 @@ test('the only variation of WooCommerce may leave all of its options open', () =
     expect(ended.err).toContain(
       'line 4: variants.1.options must not be Size Any, which variant 1 of the product has',
     );
-    expect(ended.err).toContain('3 × options that a variation leaves open have the value Any');
+    expect(ended.err).toContain('3 × options that a variation leaves open got the value Any');
     expect(await productsOf(place)).toMatchObject([
       {
         sku: 'CAP',

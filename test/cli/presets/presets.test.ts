@@ -28,7 +28,7 @@ const scenarios: readonly Scenario[] = [
     says: [
       'read 4 rows: 2 products, 2 variants, 4 images',
       '1 × stock below 0 was taken as 0',
-      '1 × barcodes that are no GTIN were kept as attributes',
+      '1 × barcodes that are not GTINs were kept as attributes',
       '2 created, 0 updated, 0 unchanged, 0 rejected',
     ],
     products: {
@@ -84,7 +84,7 @@ const scenarios: readonly Scenario[] = [
     says: [
       'read 7 rows: 3 products, 2 variants, 3 images',
       /1 × grouped products, which have no price of their own, were left out/,
-      '1 × stock of what is out of stock was taken as 0',
+      '1 × stock of products marked out of stock was taken as 0',
       'belongs to the product "id:99", which the file does not have',
       '3 created, 0 updated, 0 unchanged, 1 rejected',
     ],
@@ -207,7 +207,7 @@ const scenarios: readonly Scenario[] = [
     status: 0,
     says: [
       ...['read 3 rows: 2 products, 2 variants, 4 images', '2 created'],
-      '1 × stock of what is out of stock was taken as 0',
+      '1 × stock of products marked out of stock was taken as 0',
     ],
     products: {
       'Trail Runner Red': { externalId: 'TR', category: 'Shoes > Running' },

@@ -129,7 +129,7 @@ test.each(named)(
 );
 
 const unreadable = 'sales whose dates cannot be read count as over: the regular price was taken';
-const eitherWay = 'dates of sales that can be read in two ways were read with the month first';
+const eitherWay = 'ambiguous dates of sales were read with the month first';
 
 /** Whether a sale is on at noon on 20 March 2024, and the note about it. */
 const sales: readonly (readonly [from: string, to: string, isOn: boolean, note?: string])[] = [

@@ -42,7 +42,7 @@ test('a preset refuses a file that is something else in one line, and leaves the
         '[{"id":1}]',
         'a.json is JSON; a feed for Google Merchant Center is a table: CSV or TSV',
       ],
-      ['meta', 'a.csv', 'id,title,price\n', 'a.csv has no records: nothing follows the header row'],
+      ['meta', 'a.csv', 'id,title,price\n', 'a.csv has no records: it has only a header row'],
       ['meta', 'a.csv', '', 'a.csv has no records: it is empty'],
     ] as const;
     for (const [shop, name, content, says] of cases) {
@@ -103,7 +103,7 @@ const shopifyRows: readonly ShopifyRows[] = [
     ],
     status: 2,
     says: [
-      '2 × rows that repeat a variant were read once: the later counts',
+      '2 × rows that repeat a variant were left out: the last counts',
       'line 7: Option1 Value is that of line 6, of another SKU (it is "S")',
       '1 rejected: Option1 Value is that of line …, of another SKU',
       '2 created, 0 updated, 0 unchanged, 1 rejected',
@@ -168,7 +168,7 @@ test('images that are paths are requested with their base', () =>
     const magento = place.file('m.csv', magentoFile);
     const without = await place.runHere(['import', magento, '--preset', 'magento']);
     expect(without.err).toContain(
-      'images are paths and were left out: import again with --image-base and the address that stands before them, as in --image-base https://shop.example/media/catalog/product',
+      'images are paths and were left out: import again with --image-base and the address that precedes them, as in --image-base https://shop.example/media/catalog/product',
     );
     const again = ['import', magento, '--preset', 'magento', '--image-base', 'https://m.example/media'];
     expect((await place.runHere(again)).err).not.toContain('images are paths');
@@ -194,7 +194,7 @@ test('a purchase price is said to be shown, and single attributes are left out o
     const [cost, preset] = ['"Cost per item"', ['--preset', 'shopify']];
     const ended = await place.runHere(['import', file, ...preset, '--dry-run']);
     expect(ended.err).toContain(
-      `2 × ${cost} is an attribute, which all who read products see; --drop ${cost}`,
+      `2 × ${cost} becomes an attribute, visible to everyone who reads products; --drop ${cost}`,
     );
     const dropping = ['--drop', 'cost_per_item', '--drop', 'SEO Title', '--drop', 'No Such'];
     const again = await place.runHere(['import', file, ...preset, ...dropping]);

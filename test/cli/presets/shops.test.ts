@@ -58,7 +58,7 @@ test('of rows of a feed that repeat an id the first counts for all that it says'
       ['2', 'dup', '12 EUR', 'new', 'Zeta', 'two', 'y', 'M-2', 'https://s.example/b.jpg'],
     ]);
     const ended = await place.runHere(['import', place.file('g.csv', file), '--preset', 'google']);
-    expect(ended.err).toContain('2 × rows that repeat an id were read once: its first row counts');
+    expect(ended.err).toContain('2 × rows that repeat an id were left out: the first row counts');
     const [made, ...others] = await productsOf(place);
     expect(others).toEqual([]);
     expect(made).toMatchObject({ name: 'A', price: 10, brand: 'Acme', mpn: 'M-1' });

@@ -121,7 +121,7 @@ test('attributes of different names have different keys throughout a file', () =
     ]);
     const file = place.file('w.csv', content);
     const ended = await place.runHere(['import', file, '--preset', 'woocommerce']);
-    const note = 'attributes whose names come to the key of another one got a key with a number at its end';
+    const note = 'attributes whose key another attribute has got a number at the end of the key';
     expect(ended.err).toContain(`1 × ${note}`);
     const made = (await productsOf(place)).sort((a, b) => String(a.sku).localeCompare(String(b.sku)));
     const [first, second, third] = made.map(one => one.attributes);

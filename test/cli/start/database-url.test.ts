@@ -20,7 +20,10 @@ const wrong: readonly (readonly [address: string, rule: string])[] = [
     'postgres://shop:geheim@db/goods?sslmode=foo',
     'sslmode must be given once, as disable, allow, prefer, require, ',
   ],
-  ['postgres://shop:geheim@db/goods?sslmode=disable&sslmode=require', 'sslmode must be given once, as disable, '],
+  [
+    'postgres://shop:geheim@db/goods?sslmode=disable&sslmode=require',
+    'sslmode must be given once, as disable, ',
+  ],
   ['postgres://shop:geheim%zz@db/goods', encoded],
   ['postgres://geheim%:x@db/goods', encoded],
   ['postgres://shop:x@db/goods%zz', 'needs % in the name of the database written as %25'],

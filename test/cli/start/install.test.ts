@@ -139,7 +139,7 @@ test.each(['node_modules', 'client/node_modules'])('is refused through a link: %
   expect(ended).toEqual({
     status: 1,
     out: '',
-    err: `catalog: ${link} is a symbolic link, and what it leads to lacks production dependencies; remove the link, or run npm ci in the folder that it leads to, and try again\n`,
+    err: `catalog: ${link} is a symbolic link, and its target lacks production dependencies; remove the link, or run npm ci in the target folder, and try again\n`,
   });
   expect(readdirSync(join(checkout.root, '../other'))).toEqual(['kept.txt']);
   expect([checkout.calls(), checkout.hidden()]).toEqual([[], []]);

@@ -196,9 +196,7 @@ describe('PostgreSQL that cannot be reached', () => {
     const child = place.start(['serve', '--port', '0']);
     const [said] = await waitFor(child.stderr, /^catalog: .*\n/);
     expect(said).toMatch(
-      new RegExp(
-        `PostgreSQL at 127\\.0\\.0\\.1:${port} \\(database \\S+\\): .*; retrying for 30 seconds\n`,
-      ),
+      new RegExp(`PostgreSQL at 127\\.0\\.0\\.1:${port} \\(database \\S+\\): .*; retrying for 30 seconds\n`),
     );
     const gateway = await listening(port, server);
     await waitFor(child.stderr, /ready at/);
@@ -267,7 +265,9 @@ describe('settings that lead nowhere', () => {
   test('DATA_DIR that cannot be made, and a folder in the place of the database', async () => {
     const nowhere = await placeOf('sqlite', { DATA_DIR: '/proc/catalog' });
     const unmade = await nowhere.runHere(['serve', '--port', '0']);
-    expect(unmade.err).toMatch(/^catalog: setting DATA_DIR: the folder \/proc\/catalog cannot be created .*\n$/);
+    expect(unmade.err).toMatch(
+      /^catalog: setting DATA_DIR: the folder \/proc\/catalog cannot be created .*\n$/,
+    );
     const place = await placeOf('sqlite');
     const inTheWay = join(place.folder, 'data', 'catalog.db');
     mkdirSync(inTheWay, { recursive: true });

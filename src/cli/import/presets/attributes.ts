@@ -9,7 +9,7 @@ const [mostKeys, mostValues, longestText] = [100, 50, 1000];
 /** Leaves room for a number: a key has at most 64 characters. */
 const longestPlain = 58;
 
-const numbered = 'attributes whose names come to the key of another one got a key with a number at its end';
+const numbered = 'attributes whose key another attribute has got a number at the end of the key';
 
 /** Makes keys that differ for different names: the later name gets a number. */
 export function createAttributeKeyMaker(note: Drafting['note']): (name: string) => string {
@@ -76,7 +76,9 @@ export function createAttributeSet(
     if (drop(name)) return;
     const key = keyOf(name);
     if (purchasePrices.has(key))
-      note(`"${name}" is an attribute, which all who read products see; --drop "${name}" leaves it out`);
+      note(
+        `"${name}" becomes an attribute, visible to everyone who reads products; --drop "${name}" omits it`,
+      );
     const type = cells.types?.get(key);
     const items = texts.map(text => (type === undefined ? parse(text) : parseTypedText(text, type, cells)));
     if (!values.has(key) && values.size >= mostKeys) {

@@ -40,7 +40,8 @@ export function readPiecesCell(
   const read = readAmount(negative ? text.slice(1) : text, drafting.cells);
   if (typeof read === 'string') throw new RowProblem(row, getColumn(row, name), read, text);
   if (negative && read.value > 0) drafting.note('stock below 0 was taken as 0');
-  if (isOut && !negative && read.value > 0) drafting.note('stock of what is out of stock was taken as 0');
+  if (isOut && !negative && read.value > 0)
+    drafting.note('stock of products marked out of stock was taken as 0');
   return negative || isOut ? 0 : Math.floor(read.value);
 }
 
@@ -52,7 +53,7 @@ export function parseGtin(text: string, { note }: Drafting): string | undefined 
   const digits = text.replace(/[\s'’-]/g, '');
   if (digits === '') return undefined;
   if (isGtin(digits)) return digits;
-  note('barcodes that are no GTIN were kept as attributes');
+  note('barcodes that are not GTINs were kept as attributes');
   return undefined;
 }
 
@@ -100,7 +101,7 @@ const removeQuotes = (value: string): string =>
   value.replaceAll(quotedItem, (_, item: string) => item.replaceAll('""', '"'));
 
 const pathsLeftOut =
-  'images are paths and were left out: import again with --image-base and the address that stands before them, ' +
+  'images are paths and were left out: import again with --image-base and the address that precedes them, ' +
   'as in --image-base https://shop.example/media/catalog/product';
 
 /** The URLs in a cell; paths are prefixed with the base, if there is one, and left out otherwise. */

@@ -11,7 +11,7 @@ interface Moment {
 type DayFirst = boolean;
 
 const unreadable = 'sales whose dates cannot be read count as over: the regular price was taken';
-const eitherWay = 'dates of sales that can be read in two ways were read with the month first';
+const eitherWay = 'ambiguous dates of sales were read with the month first';
 
 /** Whether a sale is on between two dates; an empty date leaves that end open. */
 export function isSaleOn(

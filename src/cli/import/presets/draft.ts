@@ -8,11 +8,11 @@ import { requireOneCurrency } from './prices.ts';
 
 /** A grouped product is a page of several products that are bought one by one: an order for it would have no price. */
 export const groupedLeftOut =
-  'grouped products, which have no price of their own, were left out: the products they group are read by themselves';
+  'grouped products, which have no price of their own, were left out: the products they group are imported on their own';
 
 /** A bundle costs the sum of its parts: an order for it would be free. */
 export const bundleLeftOut =
-  'bundles, which have no price of their own, were left out: the products in them are read by themselves';
+  'bundles, which have no price of their own, were left out: the products in them are imported on their own';
 
 /**
  * Leaves out variants that the shop does not sell: variants have no status here, so they would be on sale. If all are

@@ -37,8 +37,6 @@ export function requireColumns(preset: Preset, columns: readonly string[], file:
   const other = detectPreset(columns);
   const proposal = other === undefined ? '' : `; it looks like ${other.file}: --preset ${other.name}`;
   const isTranslated = proposal === '' && preset.translate !== undefined && columns.some(isForeign);
-  const hint = isTranslated
-    ? '; in another language than English it is read where all columns were exported'
-    : proposal;
+  const hint = isTranslated ? '; an export in another language than English needs all columns' : proposal;
   throw new Error(`${file} is not ${preset.file}: it has no column ${names}${hint}`);
 }

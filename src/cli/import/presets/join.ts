@@ -90,8 +90,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
     if (group.rows <= 1 && group.known) return { rows: [row] };
     group.held.push({ record, row });
     held += record.raw.length;
-    if (held > mostHeld)
-      throw new Error(`${file} has the rows of its products too far apart: sort it by product`);
+    if (held > mostHeld) throw new Error(`${file} has rows of one product too far apart: sort it by product`);
     if (group.held.length < group.rows) return undefined;
     return release(key, group);
   }

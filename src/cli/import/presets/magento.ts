@@ -191,7 +191,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
 }
 
 const withoutRow =
-  'variants that a product names were left out: they have no row, or an earlier product has them';
+  'variants that a product names were left out: they have no row, or belong to an earlier product';
 
 /** Adds their rows to variations. A variation without a row is left out: nothing is known about it. */
 function addRows(

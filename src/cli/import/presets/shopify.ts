@@ -154,7 +154,7 @@ function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
         const problem = shown === '' ? missingValue : `is that of line ${before.line}, of another SKU`;
         throw new RowProblem(row, getColumn(row, 'option1Value', 'Option1 Value'), problem, shown);
       }
-      note('rows that repeat a variant were read once: the later counts');
+      note('rows that repeat a variant were left out: the last counts');
     }
     kept.set(JSON.stringify(values), row);
   }
@@ -225,7 +225,7 @@ function readVariant(
 }
 
 const withoutPieces =
-  'variants are sold without a limit: the shop counts them, and the file does not say how many there are';
+  'variants are sold without a limit: the shop tracks their stock, but the file does not contain it';
 
 /** For stock that Shopify counts at several locations, the file may have no sum. */
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {

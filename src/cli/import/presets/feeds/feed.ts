@@ -71,7 +71,7 @@ export const places: ReadonlyMap<string, readonly string[]> = new Map([
 /** Columns that hold one value for the product, which may be repeated in each row. */
 const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];
 
-const repeatedId = 'rows that repeat an id were read once: its first row counts';
+const repeatedId = 'rows that repeat an id were left out: the first row counts';
 
 const noOptions: GroupOptions = { columns: [], options: [] };
 
@@ -199,7 +199,9 @@ function readStatus(row: Row): string | undefined {
 function nameGroup(titles: readonly string[], { note }: Drafting): string {
   const name = findCommonTitle(titles);
   if (titles.some(title => title !== name))
-    note('groups whose rows have different titles were named by what these have in common, or by the first');
+    note(
+      'groups whose rows have different titles were named by the part these have in common, or by the first',
+    );
   return name;
 }
 

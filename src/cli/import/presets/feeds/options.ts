@@ -64,7 +64,7 @@ const item = 'Item';
 /** The value of an option where the cell is empty. */
 const nothing = 'None';
 
-const partial = 'columns in which only some variants have something were kept as attributes of their product';
+const partial = 'columns with values for only some variants were kept as attributes of their product';
 
 export interface GroupOptions {
   readonly columns: readonly string[];

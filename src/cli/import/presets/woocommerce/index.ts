@@ -195,11 +195,11 @@ function noteLeftOut(parent: Row, variations: readonly Row[], { note }: Drafting
   }
 }
 
-const valuesLeftOut = 'values of options that no variation has were left out';
+const valuesLeftOut = 'option values that no variation has were left out';
 
 /** The value of an option that a variation leaves open. */
 const anyValue = 'Any';
-const leftOpen = `options that a variation leaves open have the value ${anyValue}`;
+const leftOpen = `options that a variation leaves open got the value ${anyValue}`;
 
 function readVariant(
   row: Row,
@@ -238,7 +238,7 @@ function chooseWeightUnit(row: Row, { cells }: Drafting): WeightUnit {
 }
 
 const sharedStock =
-  'variants are sold without a limit: the shop counts the stock of all together, at their product';
+  'variants are sold without a limit: the shop tracks their stock only in total, on the product';
 
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
