@@ -10329,19 +10329,19 @@ export interface components {
         /**
          * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
          *
-         *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
+         *     `VALIDATION_FAILED`: The request is not valid; details lists the problems.
          *
          *     `MALFORMED_JSON`: The body is not well-formed JSON.
          *
          *     `MALFORMED_PATCH`: The body is not a valid JSON Patch document (RFC 6902).
          *
-         *     `INVALID_CURSOR`: The cursor was not issued by this service for this list, filter and sort.
+         *     `INVALID_CURSOR`: The cursor was not issued for this list with this filter and sort.
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
-         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired. Request a password reset to get a new mail; it also confirms the address.
+         *     `INVALID_TOKEN`: The token is wrong, used, or expired. Request a password reset; the link in its mail also confirms the address.
          */
         PlainBadRequest: {
             headers: {
@@ -10410,19 +10410,19 @@ export interface components {
         /**
          * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
          *
-         *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
+         *     `VALIDATION_FAILED`: The request is not valid; details lists the problems.
          *
          *     `MALFORMED_JSON`: The body is not well-formed JSON.
          *
          *     `MALFORMED_PATCH`: The body is not a valid JSON Patch document (RFC 6902).
          *
-         *     `INVALID_CURSOR`: The cursor was not issued by this service for this list, filter and sort.
+         *     `INVALID_CURSOR`: The cursor was not issued for this list with this filter and sort.
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
-         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired. Request a password reset to get a new mail; it also confirms the address.
+         *     `INVALID_TOKEN`: The token is wrong, used, or expired. Request a password reset; the link in its mail also confirms the address.
          */
         BadRequest: {
             headers: {
@@ -10455,7 +10455,7 @@ export interface components {
          *
          *     `TOKEN_EXPIRED`: The token has expired. Post the refresh token to /v1/auth/refresh.
          *
-         *     `INVALID_CREDENTIALS`: E-mail or password is wrong.
+         *     `INVALID_CREDENTIALS`: The e-mail address or password is wrong.
          */
         Unauthorized: {
             headers: {
@@ -10484,7 +10484,7 @@ export interface components {
                 };
             };
         };
-        /** @description `PAYMENT_DECLINED`: The payment provider declined the payment; nothing was charged. Pay in another way. */
+        /** @description `PAYMENT_DECLINED`: The payment provider declined the payment; nothing was charged. Use another payment method. */
         PaymentRequired: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10569,7 +10569,7 @@ export interface components {
                 };
             };
         };
-        /** @description `METHOD_NOT_ALLOWED`: This address does not support this method; Allow lists those it supports. */
+        /** @description `METHOD_NOT_ALLOWED`: This address does not support this method; Allow lists the methods it supports. */
         MethodNotAllowed: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10633,7 +10633,7 @@ export interface components {
          *
          *     `LAST_ADMINISTRATOR`: The last administrator cannot be demoted or deleted; promote another user first.
          *
-         *     `OUT_OF_STOCK`: There is not enough in stock; details names each line. Nothing was ordered.
+         *     `OUT_OF_STOCK`: Not enough is in stock; details lists the lines. Nothing was ordered.
          *
          *     `PATCH_TEST_FAILED`: A test operation of the patch did not match; nothing was changed.
          *
@@ -10643,7 +10643,7 @@ export interface components {
          *
          *     `OPTION_IN_USE`: Variants have this option or value; change or delete them first.
          *
-         *     `LIMIT_REACHED`: The maximum number of these per user has been reached.
+         *     `LIMIT_REACHED`: The maximum number of these resources has been reached.
          *
          *     `CATEGORY_NOT_EMPTY`: The category has products or other categories below it; move them first. Nothing was deleted.
          */
@@ -10674,7 +10674,7 @@ export interface components {
                 };
             };
         };
-        /** @description `PRECONDITION_FAILED`: The resource has changed since the version the precondition names; read it again. */
+        /** @description `PRECONDITION_FAILED`: The resource has changed since the version that the precondition names; read it again. */
         PreconditionFailed: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10733,7 +10733,7 @@ export interface components {
             };
         };
         /**
-         * @description `UNSUPPORTED_MEDIA_TYPE`: This operation does not take a body of this media type.
+         * @description `UNSUPPORTED_MEDIA_TYPE`: This operation does not accept a body of this media type.
          *
          *     `UNSUPPORTED_IMAGE`: The file is not an image in a supported format.
          */
@@ -10798,19 +10798,19 @@ export interface components {
         /**
          * @description `PATCH_RESULT_INVALID`: The result of the JSON Patch breaks a rule or changes a read-only member; details points into the result. Nothing was changed.
          *
-         *     `INVALID_IMAGE`: The file is a broken image, or not what it claims to be.
+         *     `INVALID_IMAGE`: The file is a damaged image, or not of the format it claims.
          *
-         *     `PRODUCT_UNAVAILABLE`: Some products or variants do not exist or cannot be ordered; details names each line. Nothing was ordered.
+         *     `PRODUCT_UNAVAILABLE`: Some products or variants do not exist or cannot be ordered; details lists the lines. Nothing was ordered.
          *
          *     `MIXED_CURRENCIES`: The products have different currencies; order those of each currency separately.
          *
-         *     `ORDER_TOO_LARGE`: The total is too large to be calculated exactly; order fewer.
+         *     `ORDER_TOO_LARGE`: The total is too large to be represented exactly; order fewer items.
          *
-         *     `ADJUSTMENT_REFUSED`: Some lines cannot be applied; details names each. Nothing was changed.
+         *     `ADJUSTMENT_REFUSED`: Some lines cannot be applied; details lists them. Nothing was changed.
          *
-         *     `PAYMENT_NOT_POSSIBLE`: The payment provider does not take this amount in this currency; nothing was charged.
+         *     `PAYMENT_NOT_POSSIBLE`: The payment provider does not accept this amount in this currency; nothing was charged.
          *
-         *     `PAYMENT_MISMATCH`: The payment does not match the total of the order; the order was not changed.
+         *     `PAYMENT_MISMATCH`: The amount paid is not the total of the order; the order was not changed.
          *
          *     `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key was used before with a different request.
          */
@@ -10900,17 +10900,17 @@ export interface components {
             };
         };
         /**
-         * @description `DATABASE_UNAVAILABLE`: The database cannot be reached, or has not responded in time; retry after the time in Retry-After.
+         * @description `DATABASE_UNAVAILABLE`: The database cannot be reached, or did not respond in time; retry after the time in Retry-After.
          *
          *     `DATABASE_READ_ONLY`: The database accepts no writes: it is a standby or read-only; retry after the time in Retry-After.
          *
          *     `DATABASE_MOVED`: The database file was removed or replaced while the service was running; writes are refused.
          *
-         *     `WEATHER_UNAVAILABLE`: The weather provider cannot be reached, and no earlier observation of this city is available; retry later.
+         *     `WEATHER_UNAVAILABLE`: The weather provider cannot be reached, and no observation of this city is cached; retry later.
          *
          *     `PAYMENT_UNAVAILABLE`: The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.
          *
-         *     `MEDIA_UNAVAILABLE`: The image storage cannot be reached; retry after the time in Retry-After.
+         *     `MEDIA_UNAVAILABLE`: The image store cannot be reached; retry after the time in Retry-After.
          *
          *     `SERVICE_BUSY`: The service is overloaded with this kind of work; retry after the time in Retry-After.
          *
@@ -10943,7 +10943,7 @@ export interface components {
                 };
             };
         };
-        /** @description `STORAGE_FULL`: The database cannot store more; nothing was written. */
+        /** @description `STORAGE_FULL`: The database is full; nothing was written. */
         InsufficientStorage: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
