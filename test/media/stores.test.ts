@@ -203,7 +203,7 @@ for (const [where, kind] of places) {
       await upload(await addProduct(service), plainPng(14, 14, 1, 1, 1));
       const ended = await check('--content');
       expect(ended).toMatchObject({ status: 0, err: '' });
-      expect(ended.out).toMatch(/^nothing is wrong: \d+ files? of [\d,]+ bytes in /);
+      expect(ended.out).toMatch(/^no problems found: \d+ files? of [\d,]+ bytes in /);
     });
 
     test('media check finds what is wrong, and --repair repairs it', async () => {

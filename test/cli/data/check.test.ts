@@ -40,7 +40,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "insert into product_tags (tag, product_id) values ('nobody', 9999)",
-    /^tags of products: product 9999 is not found/m,
+    /^tags of products: product 9999 cannot be found/m,
   ],
   [
     "delete from product_attributes where key = 'colour'",
@@ -50,7 +50,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
     "update product_attributes set number = 6 where key = 'watt'",
     /^attributes of products: product \d+ cannot be found by its attributes$/m,
   ],
-  ['delete from article_tags', /^tags of articles: article \d+ is not found/m],
+  ['delete from article_tags', /^tags of articles: article \d+ cannot be found/m],
   [
     'delete from search_index where SEARCH_LAMP',
     /^search index: product \d+ is indexed under words that differ from its text$/m,

@@ -198,7 +198,7 @@ test('a purchase price is said to be shown, and single attributes are left out o
     );
     const dropping = ['--drop', 'cost_per_item', '--drop', 'SEO Title', '--drop', 'No Such'];
     const again = await place.runHere(['import', file, ...preset, ...dropping]);
-    expect(again.err).not.toContain('all who read products see');
+    expect(again.err).not.toContain('visible to everyone who reads products');
     expect(again.err).toContain('2 × values of "cost_per_item" were left out');
     expect(again.err).toContain('catalog import: --drop "No Such": no attribute has this name');
     expect(again.err).not.toContain('--drop "SEO Title":');

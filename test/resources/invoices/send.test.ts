@@ -158,7 +158,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
       return server.received;
     };
     const [unconfirmed] = await sent(headers);
-    expect(unconfirmed?.email.text).toContain('confirm this one');
+    expect(unconfirmed?.email.text).toContain('Confirm this one');
     const email = `new-${crypto.randomUUID()}@people.example`;
     await call(service, { method: 'PATCH', path: person.path, as: 'admin', body: { email } });
     const { accessToken } = (await signInAs(service, email)).body;
