@@ -49,7 +49,7 @@ test.each([
   expect(await complain({ [name]: value })).toBe(`catalog: setting ${name}: ${rule}\n`);
 });
 
-const key = 'must be at least 32 characters long: HS256 needs 256 bits (RFC 7518 section 3.2)';
+const key = 'must be at least 32 characters long: HS256 requires 256 bits (RFC 7518 section 3.2)';
 const stripeKey = 'must be a secret or restricted key of Stripe: sk_… or rk_…';
 
 test.each([
