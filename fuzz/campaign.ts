@@ -29,7 +29,7 @@ const msForRunsPerRequest = 2;
 /** The number of operations tested at the same time. */
 const atOnce = 8;
 /** While an operation prepares its requests, concurrent ones may repeatedly define attributes and damage accounts. */
-const mostAttempts = 20;
+const maxAttempts = 20;
 /** The time limit of the search for the smallest failing request. */
 const shrinkMs = 5000;
 
@@ -62,7 +62,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
       try {
         return await work(used.walk);
       } catch (error) {
-        if (attempt === mostAttempts) throw error;
+        if (attempt === maxAttempts) throw error;
         const isRefused = error instanceof Error && error.message.includes('"field":"attributes');
         if (isRefused) await removeAttributes(used.service);
         else if (used === stage && (await isIntact(used.service))) throw error;

@@ -106,11 +106,11 @@ export function searchFor({ status, headers: own, text }: WireResponse): string 
   const { name, title }: { name?: unknown; title?: unknown } = written;
   const found = name ?? title;
   return typeof found === 'string' && found !== ''
-    ? `/v1/search?q=${encodeURIComponent(found.slice(0, longestQuery).toWellFormed())}`
+    ? `/v1/search?q=${encodeURIComponent(found.slice(0, maxQueryLength).toWellFormed())}`
     : undefined;
 }
 
-const longestQuery = 100;
+const maxQueryLength = 100;
 
 interface Place {
   readonly name: string;

@@ -21,7 +21,7 @@ export interface WireResponse {
 
 const patience = 10_000;
 /** The longest request head that Bun accepts. */
-const longestHead = 16_000;
+const maxHeadLength = 16_000;
 
 /** @returns undefined when there was no response within 10 seconds */
 export async function exchange(url: string, request: WireRequest): Promise<WireResponse | undefined> {
@@ -56,7 +56,7 @@ const latin1 = (value: string) => Buffer.from(value).toString('latin1');
 export function isHttp(request: WireRequest): boolean {
   return (
     /^[\x21-\x7e]+$/.test(request.target) &&
-    headOf(request).length < longestHead &&
+    headOf(request).length < maxHeadLength &&
     request.headers.every(
       ([name, value]) =>
         /^[!#$%&'*+.^`|~\w-]+$/.test(name) &&

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createDocument } from '../src/service.ts';
 
 /** In characters: fits a schema with some members, or a response with its headers and media types. */
-const longestLine = 2200;
+const maxLineLength = 2200;
 const file = join(import.meta.dir, '..', 'openapi.json');
 const text = `${written(await createDocument(), '')}\n`;
 
@@ -34,7 +34,8 @@ function firstDifference(committed: readonly string[], made: readonly string[]):
  */
 function written(value: unknown, indent: string): string {
   const line = JSON.stringify(value);
-  if (typeof value !== 'object' || value === null || line.length + indent.length <= longestLine) return line;
+  if (typeof value !== 'object' || value === null || line.length + indent.length <= maxLineLength)
+    return line;
   const inner = `${indent} `;
   const members = Array.isArray(value)
     ? value.map(part => written(part, inner))

@@ -4,9 +4,9 @@ import { trimCharacters } from './files/cells/list.ts';
 
 export const attributeKey = /^[a-z][a-z0-9_.-]{0,63}$/;
 
-const longestKey = 64;
+const maxKeyLength = 64;
 /** Characters of a name that are read: Unicode normalisation orders the marks on one letter in quadratic time. */
-const longestName = 1000;
+const maxNameLength = 1000;
 
 /** Latin letters that are not another letter plus an accent. */
 const letters: Readonly<Record<string, string>> = {
@@ -20,14 +20,14 @@ const toCodePoint = (letter: string): string => letter.codePointAt(0)?.toString(
  * texts that differ in more than punctuation, case and accents get different keys.
  */
 export function toAttributeKey(given: string): string {
-  const name = given.slice(0, longestName);
+  const name = given.slice(0, maxNameLength);
   const latin = /^[ -~]*$/.test(name) ? name.toLowerCase() : [...name.normalize('NFC')].map(toLatin).join('');
   const key = trimCharacters('_.-', latin.replace(/[^a-z0-9.-]+/g, '_'));
   // A name without Latin letters or digits becomes the code points of all its characters, punctuation included.
   const isOther = key === '' || !/[a-z0-9]/i.test(toPlainLetters(name));
   const named = isOther ? [...name.trim()].map(toCodePoint).join('_') : key;
   const whole = /^[a-z]/.test(named) && !isOther ? named : `x_${named}`;
-  return whole.length > longestKey ? shortenKey(whole) : trimCharacters('_.-', whole);
+  return whole.length > maxKeyLength ? shortenKey(whole) : trimCharacters('_.-', whole);
 }
 
 const toPlainLetters = (text: string): string =>
@@ -46,5 +46,5 @@ function toLatin(character: string): string {
 /** Shortens a key; a hash of the whole key keeps long keys with the same beginning distinct. */
 function shortenKey(key: string): string {
   const hash = createHash('sha256').update(key).digest('hex').slice(0, 8);
-  return `${trimCharacters('_.-', key.slice(0, longestKey - 1 - hash.length))}_${hash}`;
+  return `${trimCharacters('_.-', key.slice(0, maxKeyLength - 1 - hash.length))}_${hash}`;
 }

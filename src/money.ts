@@ -4,7 +4,7 @@
  */
 
 /** The largest amount supported: the largest integer that a number holds exactly. */
-export const largestAmount = Number.MAX_SAFE_INTEGER;
+export const maxAmount = Number.MAX_SAFE_INTEGER;
 
 /** Decimal digits (ISO 4217) of the currencies that do not have two. Built once, since Intl is slow. */
 const unusualExponents: ReadonlyMap<string, number> = new Map(
@@ -25,7 +25,7 @@ export function getExponent(currency: string): number {
  * 0.004 EUR each cost 4000 cents.
  * @param price finite, not negative, in major units
  * @param quantity whole, not negative
- * @returns a bigint, since it may exceed `largestAmount`
+ * @returns a bigint, since it may exceed `maxAmount`
  */
 export function computeAmount(price: number, quantity: number, currency: string): bigint {
   const { digits, decimals } = parsePrice(price);

@@ -26,7 +26,7 @@ export interface Lines {
 }
 
 /** At most this many attribute keys get a column each; the rest share one. */
-const mostAttributeColumns = 400;
+const maxAttributeColumns = 400;
 
 /**
  * @param attributeKeys the keys of all products, for CSV
@@ -87,8 +87,8 @@ const plainColumns = [
 ];
 
 function createCsvLines(attributeKeys: readonly string[], safe: boolean): Lines {
-  const own = attributeKeys.slice(0, mostAttributeColumns);
-  const others = new Set(attributeKeys.slice(mostAttributeColumns));
+  const own = attributeKeys.slice(0, maxAttributeColumns);
+  const others = new Set(attributeKeys.slice(maxAttributeColumns));
   const columns = [
     ...plainColumns,
     ...(others.size > 0 ? ['attributes'] : []),

@@ -45,7 +45,7 @@ the export (SIGTERM, SIGINT, SIGHUP) leaves no file either.`;
 
 const batchRows = 500;
 /** Text is written out whenever it reaches this many characters. */
-const largestWrite = 1024 * 1024;
+const maxWrite = 1024 * 1024;
 
 interface Filter {
   readonly status: string | undefined;
@@ -162,7 +162,7 @@ async function writeProducts(
         text += line(exported, count);
         count += 1;
         if (isUnnamed(exported)) unnamed += 1;
-        if (text.length < largestWrite) continue;
+        if (text.length < maxWrite) continue;
         await output.write(text);
         text = '';
       }

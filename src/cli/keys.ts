@@ -4,7 +4,7 @@ import { createCause, createCommandOutbox } from '../events/outbox.ts';
 import { systemClock } from '../ports/clock.ts';
 import { createKey, type NewApiKey, scopes } from '../resources/keys/schema.ts';
 import { createKeyStore, toApiKey } from '../resources/keys/store.ts';
-import { type Database, largestId } from '../storage/database.ts';
+import { type Database, maxId } from '../storage/database.ts';
 import { splitIntoParts } from '../turns/slices.ts';
 import { runWithDatabase } from './database.ts';
 import { printLines, printSecret } from './terminal/output.ts';
@@ -114,7 +114,7 @@ async function list(args: string[]): Promise<number> {
 
 async function revoke(args: string[]): Promise<number> {
   const text = requireOnePositional(parse(args, {}, true).positionals, 'ID');
-  const id = parseCountOption(text, 'ID', 1, largestId);
+  const id = parseCountOption(text, 'ID', 1, maxId);
   return runWithDatabase(async database => {
     const store = createStore(database);
     await database.write(async session => {

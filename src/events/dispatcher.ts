@@ -80,7 +80,7 @@ interface Lanes {
 }
 
 const defaultPollMs = 1000;
-export const longestPauseMs = hourMs;
+export const maxPauseMs = hourMs;
 /** About five days, as RFC 5321 §4.5.4.1 recommends for mail. */
 export const attemptsLimit = 130;
 /** External deliveries under way at once per queue: one slow receiver must not hold up the others. */
@@ -166,7 +166,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     count(queue, 'failed');
     const attempts = claimed.attempts + 1;
     const final = error instanceof PermanentFailure || attempts >= attemptsLimit;
-    const dueAt = clock.now() + Math.min(1000 * 2 ** claimed.attempts, longestPauseMs);
+    const dueAt = clock.now() + Math.min(1000 * 2 ** claimed.attempts, maxPauseMs);
     const failedAt = final ? clock.now() : null;
     const mine = await database.write(session =>
       stored.postpone(session, claimed, { attempts, dueAt, failedAt }),

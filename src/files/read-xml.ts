@@ -23,19 +23,19 @@ export interface FeedOptions {
 }
 
 /** At most this many different elements in all items. */
-const mostColumns = 1000;
+const maxColumns = 1000;
 
 /** The most text kept of an open tag; the parser refuses longer names and values of attributes. */
-const longestTag = 256 * 1024;
+const maxTagLength = 256 * 1024;
 
 /** Limits for nested elements, and for attributes of one element: the parser keeps all of those of open tags. */
-const [deepest, mostAttributes] = [1000, 1000];
+const [deepest, maxAttributes] = [1000, 1000];
 
 const noItems = 'is XML without an <item> or <entry>, which feeds for Google and catalogs of Meta have';
 /** The parser's message for text that is too long for its buffer. */
 const tooLongMessage = 'Max buffer length exceeded';
 const tooLongMarkup = 'has a comment, a tag or other markup that is too long';
-const tooManyColumns = `has more than ${mostColumns} different elements in its items`;
+const tooManyColumns = `has more than ${maxColumns} different elements in its items`;
 
 /** Text, and the name of the inner element that contains it. */
 interface Part {
@@ -117,7 +117,7 @@ function createFeedParser({ repeated, places }: FeedOptions) {
     if (isStopped) return;
     // An empty item is skipped, like a blank line of a table.
     if (ended.elements.size > 0 || ended.beginning !== undefined) records.push(toRecord(ended));
-    if (known.size > mostColumns) refuseFile(tooManyColumns);
+    if (known.size > maxColumns) refuseFile(tooManyColumns);
   }
   function endElement({ elements }: Item, { name, isPrefixed, parts, hasElements, hasText }: Element): void {
     const isStructured = hasElements && !hasText && !prose.test(name);
@@ -136,8 +136,8 @@ function createFeedParser({ repeated, places }: FeedOptions) {
   };
   parser.onattribute = () => {
     tagAttributes += 1;
-    if (tagAttributes > mostAttributes)
-      refuseFile(`has an element with more than ${mostAttributes} attributes`);
+    if (tagAttributes > maxAttributes)
+      refuseFile(`has an element with more than ${maxAttributes} attributes`);
   };
   parser.onopentag = ({ name, attributes }) => {
     const at = name.indexOf(':');
@@ -192,7 +192,10 @@ function createFeedParser({ repeated, places }: FeedOptions) {
    */
   const findFirstNeeded = (): number =>
     item === undefined || item.beginning !== undefined
-      ? Math.min(parser.position, Math.max((parser.startTagPosition || 1) - 1, parser.position - longestTag))
+      ? Math.min(
+          parser.position,
+          Math.max((parser.startTagPosition || 1) - 1, parser.position - maxTagLength),
+        )
       : item.start;
   const take = (): SourceRecord[] => {
     const taken = records;

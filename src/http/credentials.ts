@@ -22,15 +22,15 @@ const names = new Set([
   'secret',
 ]);
 /** The most layers of percent-encoding that are decoded. */
-const mostEncodings = 3;
+const maxEncodings = 3;
 /** The longest path segment of the service's own addresses, except those of images; tokens are longer. */
-const longestPart = 36;
+const maxPartLength = 36;
 const imagePath = /^\/media\/[0-9a-f]{64}$/;
 
 /** Decodes a text that may be percent-encoded several times. */
 function decodeRepeatedly(text: string): string {
   let read = text;
-  for (let round = 0; round < mostEncodings && read.includes('%'); round++) {
+  for (let round = 0; round < maxEncodings && read.includes('%'); round++) {
     read = read.replaceAll(/(?:%[\da-f]{2})+/gi, codes =>
       Buffer.from(codes.replaceAll('%', ''), 'hex').toString('latin1'),
     );
@@ -46,7 +46,7 @@ export function holdsCredential(text: string): boolean {
 }
 
 /** Characters of a text that are examined: no message shows more than half of them, and texts may be very long. */
-const longestRead = 2048;
+const maxReadLength = 2048;
 const credentialStart = /ck_|(?<![\w-])eyJ/i;
 
 /** Whether a credential continues where the text was cut, which may be within a percent-encoded character. */
@@ -58,8 +58,8 @@ function isCutInCredential(text: string): boolean {
 
 /** A text for people, without the keys and tokens in it; a long text is cut. */
 export function hideCredentials(text: string): string {
-  const isCut = text.length > longestRead;
-  const read = isCut ? text.slice(0, longestRead) : text;
+  const isCut = text.length > maxReadLength;
+  const read = isCut ? text.slice(0, maxReadLength) : text;
   if (!mayHold.test(read)) return read;
   const shown = read.replaceAll(credential, hidden);
   return holdsCredential(shown) || (isCut && isCutInCredential(decodeRepeatedly(shown))) ? hidden : shown;
@@ -96,13 +96,13 @@ function hasCredentialName(parameter: string): boolean {
 
 /** A path and query as the log shows them. */
 export function redactTarget(path: string, search: string): string {
-  const isShort = path.length <= longestPart && !path.includes('=') && !mayHold.test(path);
+  const isShort = path.length <= maxPartLength && !path.includes('=') && !mayHold.test(path);
   const shownPath = isShort || imagePath.test(path) ? path : path.split('/').map(redactPart).join('/');
   return search === '' ? shownPath : `${shownPath}?${redactQuery(search)}`;
 }
 
 function redactPart(part: string): string {
-  return part.length > longestPart || part.includes('=') || holdsCredential(part) ? hidden : part;
+  return part.length > maxPartLength || part.includes('=') || holdsCredential(part) ? hidden : part;
 }
 
 function redactQuery(search: string): string {

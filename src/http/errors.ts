@@ -147,12 +147,12 @@ export interface ErrorOptions {
 }
 
 /** Maximum length of a message, which may quote client input of any length. */
-const longestMessage = 1000;
+const maxMessageLength = 1000;
 
 /** The shown form of a text that may quote client input. */
 const toShownMessage = (text: string): string => {
   const shown = hideCredentials(text);
-  return shown.length <= longestMessage ? shown : `${shown.slice(0, longestMessage - 1)}…`;
+  return shown.length <= maxMessageLength ? shown : `${shown.slice(0, maxMessageLength - 1)}…`;
 };
 
 /** An error meant for the caller. Anything else that is thrown becomes INTERNAL_ERROR, without details. */
@@ -227,12 +227,12 @@ function toPointer(path: readonly string[]): string {
   let pointer = '#';
   for (const name of path) {
     // Checked before encoding: a name may be as long as a body.
-    if (pointer.length + name.length > longestMessage) return pointer;
+    if (pointer.length + name.length > maxMessageLength) return pointer;
     // An unpaired surrogate cannot be encoded.
     const token = name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
     // A fragment may contain every character that encodeURI leaves unencoded, except `#`.
     const longer = `${pointer}/${encodeURI(token).replaceAll('#', '%23')}`;
-    if (longer.length > longestMessage) return pointer;
+    if (longer.length > maxMessageLength) return pointer;
     pointer = longer;
   }
   return pointer;

@@ -21,7 +21,7 @@ export type Negotiate = ReturnType<typeof createNegotiate>;
 
 const cachedHeaders = 1000;
 /** Longer headers are parsed each time: 1000 of them would take megabytes. */
-const longestCached = 300;
+const maxCachedLength = 300;
 
 /** The results are cached per header value: clients repeat theirs word for word. */
 export function createNegotiate() {
@@ -39,7 +39,7 @@ export function createNegotiate() {
       const cached = mediaTypes.get(key);
       if (cached !== undefined) return cached.mediaType;
       const mediaType = negotiateMediaType(accept, offered);
-      if (accept.length <= longestCached) mediaTypes.set(key, { mediaType });
+      if (accept.length <= maxCachedLength) mediaTypes.set(key, { mediaType });
       return mediaType;
     },
     /** Whether the client wants errors as application/problem+json: only if Accept names it (RFC 9457 §3). */
@@ -53,7 +53,7 @@ export function createNegotiate() {
       const cached = encodings.get(acceptEncoding);
       if (cached !== undefined) return cached.coding;
       const coding = negotiateCoding(acceptEncoding);
-      if (acceptEncoding.length <= longestCached) encodings.set(acceptEncoding, { coding });
+      if (acceptEncoding.length <= maxCachedLength) encodings.set(acceptEncoding, { coding });
       return coding;
     },
   };

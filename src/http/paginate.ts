@@ -9,10 +9,10 @@ import { joinItems, type PageBody } from './response/page-body.ts';
 import { integerParameter, prose } from './schema.ts';
 
 const defaultSize = 20;
-const largestSize = 100;
+const maxSize = 100;
 const lastPage = 1_000_000_000;
 /** A cursor holds a sort value: 200 characters of six bytes each (`\u0001`), in base64. */
-const longestCursor = 2000;
+const maxCursorLength = 2000;
 const cursorExample = 'mK3v0c5zq1hXbGdsWzEsMjAsMjBd';
 
 /** The parameters of every collection. */
@@ -20,11 +20,11 @@ export const pageParameters = {
   page: integerParameter(1, lastPage, { default: 1 })
     .optional()
     .describe('Page number, from 1. Not together with cursor or limit.'),
-  perPage: integerParameter(1, largestSize, { default: defaultSize }).optional().describe('Items per page.'),
-  limit: integerParameter(1, largestSize, { examples: [defaultSize] })
+  perPage: integerParameter(1, maxSize, { default: defaultSize }).optional().describe('Items per page.'),
+  limit: integerParameter(1, maxSize, { examples: [defaultSize] })
     .optional()
     .describe('Items per cursor page; default 20. Starts cursor paging.'),
-  cursor: prose(longestCursor)
+  cursor: prose(maxCursorLength)
     .optional()
     .meta({
       minLength: 1,
@@ -64,13 +64,13 @@ type SortQuery = { sort?: string | undefined; order?: 'asc' | 'desc' | undefined
 const link = z.url().nullable();
 const cursor = z
   .string()
-  .max(longestCursor)
+  .max(maxCursorLength)
   .meta({ pattern: '^[\\w-]+$', examples: [cursorExample] })
   .nullable();
 const perPage = z
   .int()
   .min(1)
-  .max(largestSize)
+  .max(maxSize)
   .meta({ examples: [defaultSize] });
 const total = z
   .int()
@@ -95,16 +95,14 @@ export function buildCollectionSchema<Item extends z.ZodType>(
 ) {
   return z
     .object({
-      data: z.array(item).max(largestSize),
+      data: z.array(item).max(maxSize),
       meta:
         extra === undefined
           ? plainMeta
-          : z
-              .union([z.object({ ...ofPages, ...extra }), z.object({ ...ofCursors, ...extra })])
-              .meta({
-                id: `${name}Meta`,
-                description: 'Which part of the list this is, and facts about the list.',
-              }),
+          : z.union([z.object({ ...ofPages, ...extra }), z.object({ ...ofCursors, ...extra })]).meta({
+              id: `${name}Meta`,
+              description: 'Which part of the list this is, and facts about the list.',
+            }),
       links,
     })
     .meta({ id: name });

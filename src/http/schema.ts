@@ -1,6 +1,6 @@
 /** Building blocks for the schemas of requests and representations. */
 import { z } from 'zod';
-import { largestId } from '../storage/database.ts';
+import { maxId } from '../storage/database.ts';
 import { buildErrorDetail, type ErrorDetail } from './errors.ts';
 
 /** PostgreSQL stores neither U+0000 nor unpaired surrogates: both are refused everywhere. */
@@ -52,7 +52,7 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 /** An ISO 8601 timestamp in UTC with milliseconds, as representations contain it. */
 export const timestamp = () => z.iso.datetime({ precision: 3 });
 
-export const identifier = () => z.int().min(1).max(largestId);
+export const identifier = () => z.int().min(1).max(maxId);
 
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
@@ -82,7 +82,7 @@ export const integerParameter = (minimum: number, maximum: number, documented: D
 
 /** A filter of a list by the id of a resource. */
 export const idFilter = (description: string) =>
-  integerParameter(1, largestId, { examples: [1] })
+  integerParameter(1, maxId, { examples: [1] })
     .optional()
     .describe(description);
 

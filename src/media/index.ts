@@ -29,12 +29,12 @@ export type Media = ReturnType<typeof createMedia>;
 /** A file of this many bytes or more is not read into memory to be sent. */
 const largeFile = 1024 * 1024;
 /** At most this many files, which may be large, are in memory at once to be checked or resized. */
-const mostHeld = 4;
+const maxHeld = 4;
 
 export function createMedia(config: Config, clock: Clock, log: Log) {
   const limits: Limits = { pixels: config.MEDIA_PIXEL_LIMIT };
   const limiter = createLimiter(computeWholeLimit(limits));
-  const held = createLimiter(mostHeld, mostHeld);
+  const held = createLimiter(maxHeld, maxHeld);
   const store = openStore(config, clock);
   const cache = createFileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT, log);
   const counts = countNothing();

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { HttpError } from '../http/errors.ts';
 
 /** At most this many jobs wait. */
-const mostWaiting = 200;
+const maxWaiting = 200;
 
 export type Limiter = ReturnType<typeof createLimiter>;
 
@@ -18,12 +18,12 @@ interface Job {
 // One processor is left to the event loop.
 const processors = Math.max(1, availableParallelism() - 1);
 
-/** @param budget the most pixels at once, except for a single job; @param mostJobs the most jobs at once */
-export function createLimiter(budget: number, mostJobs = processors) {
+/** @param budget the most pixels at once, except for a single job; @param maxJobs the most jobs at once */
+export function createLimiter(budget: number, maxJobs = processors) {
   const waiting: Job[] = [];
   let [jobs, held] = [0, 0];
 
-  const fits = (pixels: number): boolean => jobs === 0 || (jobs < mostJobs && held + pixels <= budget);
+  const fits = (pixels: number): boolean => jobs === 0 || (jobs < maxJobs && held + pixels <= budget);
   function begin({ pixels, begin: started }: Job): void {
     jobs += 1;
     held += pixels;
@@ -40,7 +40,7 @@ export function createLimiter(budget: number, mostJobs = processors) {
   return {
     /** Runs work that holds this many pixels. @throws HttpError 503 when too many jobs wait already */
     async run<T>(pixels: number, work: () => Promise<T>): Promise<T> {
-      if (waiting.length >= mostWaiting) {
+      if (waiting.length >= maxWaiting) {
         throw new HttpError('SERVICE_BUSY', {
           message: 'Too many images are waiting to be processed; retry after the time in Retry-After.',
           headers: { 'Retry-After': '2' },

@@ -37,7 +37,7 @@ const edition = 2;
 const jpegQuality = 82;
 const webpQuality = 80;
 /** The largest size of a variant if none is requested: the largest that can be requested. */
-const longestSide = sizes[sizes.length - 1] ?? 0;
+const maxSide = sizes[sizes.length - 1] ?? 0;
 
 /** The name of a variant, unique among those of its image. */
 export function toVariantName({ w, h, fit, format }: VariantRequest): string {
@@ -77,7 +77,7 @@ function computeGeometry(width: number, height: number, { w, h, fit }: VariantRe
     const isWhole = whole.width === cut.width && whole.height === cut.height;
     return { ...whole, cut: isWhole ? undefined : cut };
   }
-  const scale = Math.min(1, (w ?? longestSide) / width, (h ?? longestSide) / height);
+  const scale = Math.min(1, (w ?? maxSide) / width, (h ?? maxSide) / height);
   return { width: roundToPixels(width * scale), height: roundToPixels(height * scale), cut: undefined };
 }
 

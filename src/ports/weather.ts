@@ -25,7 +25,7 @@ export interface WeatherProvider {
 
 /** The longest wait for one request; a caller who needs both waits up to twice this. */
 const timeoutMs = 3000;
-const longestResponse = 256 * 1024;
+const maxResponseBytes = 256 * 1024;
 
 const geocoding = z.object({
   results: z
@@ -87,7 +87,7 @@ async function readLimitedText(response: Response): Promise<string> {
   let text = '';
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > longestResponse) throw new Error('the weather provider’s response is too long');
+    if (text.length > maxResponseBytes) throw new Error('the weather provider’s response is too long');
   }
   return text + decoder.decode();
 }

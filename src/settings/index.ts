@@ -5,7 +5,7 @@ import { parseBase } from '../http/request/address.ts';
 import { currencyCode } from '../http/schema.ts';
 import { parseStoreLocation } from '../media/store/location.ts';
 import { parseAddress } from '../storage/postgres/address.ts';
-import { leastConnections } from '../storage/postgres/pool.ts';
+import { minConnections } from '../storage/postgres/pool.ts';
 import { languages } from '../storage/search/text/stems.ts';
 import {
   buildParsedSchema,
@@ -46,7 +46,7 @@ export const settings = {
     help: 'postgres://user:password@host:port/database, or several host:port separated by commas, of which the one that accepts writes is used; unset: SQLite in DATA_DIR',
   },
   DATABASE_POOL: {
-    schema: integer(leastConnections, 1000),
+    schema: integer(minConnections, 1000),
     default: '10',
     help: 'maximum number of connections to PostgreSQL',
   },

@@ -59,11 +59,11 @@ export const buildParsedSchema = <Value>(parse: (text: string) => Value) =>
     }
   });
 
-const longestSellerLine = 100;
+const maxSellerLineLength = 100;
 export const seller = z.string().transform((text, context): Seller => {
   const [name = '', ...address] = text.split('|').map(line => line.trim());
-  if (name === '' || address.length > 8 || [name, ...address].some(line => line.length > longestSellerLine))
-    context.addIssue(`must be a name and up to 8 lines of ${longestSellerLine} characters, separated by |`);
+  if (name === '' || address.length > 8 || [name, ...address].some(line => line.length > maxSellerLineLength))
+    context.addIssue(`must be a name and up to 8 lines of ${maxSellerLineLength} characters, separated by |`);
   return { name, address };
 });
 

@@ -8,7 +8,7 @@ import type { Database, Lookup, Session } from './database.ts';
 /** Possible numbers of keys in a statement. A shorter list of keys is padded, so that few statements are prepared. */
 const sizes = [1, 4, 20, 64, 101] as const;
 /** Maximum number of keys in a statement: the ids of the largest page, and one more. */
-export const mostAtOnce = 101;
+export const maxAtOnce = 101;
 
 /** A caller that waits for its share of a batch. */
 export interface Waiting<Wanted, Given> {
@@ -39,7 +39,7 @@ export function prepareByKeys<Row, Key extends string | number = number>(
 ): (keys: readonly Key[]) => CompiledQuery<Row> {
   const made = new Map<number, CompiledQuery<Row>>();
   return keys => {
-    const size = sizes.find(one => one >= keys.length) ?? mostAtOnce;
+    const size = sizes.find(one => one >= keys.length) ?? maxAtOnce;
     const compiled = made.get(size) ?? query(size);
     made.set(size, compiled);
     return { ...compiled, parameters: [...keys, ...new Array(size - keys.length).fill(keys[0])] };
@@ -57,8 +57,8 @@ export function createReaderByKey<Key extends string | number, Row>(
   async function readAll(keys: readonly Key[]) {
     const all = [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
     const parts: Promise<Row[]>[] = [];
-    for (let start = 0; start < all.length; start += mostAtOnce)
-      parts.push(readRows(statement(all.slice(start, start + mostAtOnce))));
+    for (let start = 0; start < all.length; start += maxAtOnce)
+      parts.push(readRows(statement(all.slice(start, start + maxAtOnce))));
     const rows = new Map((await Promise.all(parts)).flat().map(row => [keyOf(row), row]));
     return (key: Key) => rows.get(key);
   }

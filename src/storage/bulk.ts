@@ -34,9 +34,9 @@ interface BulkOptions {
 /** With 10 parameters a row, far below the number that SQLite allows. */
 const usualSizes = [500, 128, 32, 8, 4, 2, 1];
 /** Maximum number of rows in a statement on PostgreSQL. */
-const mostRows = 1000;
+const maxRows = 1000;
 /** Maximum number of characters in a statement, except for a single row: a statement blocks the event loop. */
-const mostText = 200_000;
+const maxTextLength = 200_000;
 
 /**
  * On SQLite a statement has a placeholder for each value, and therefore one text for each number of rows. On
@@ -74,7 +74,7 @@ export function createBulk(
 
   function* buildArrayStatements(rows: Rows): Generator<CompiledQuery<unknown>> {
     for (let start = 0; start < rows.length; ) {
-      const some = rows.slice(start, start + countFitting(rows, start, mostRows));
+      const some = rows.slice(start, start + countFitting(rows, start, maxRows));
       start += some.length;
       yield {
         ...getStatement(0, () => buildArrayRows(types)),
@@ -101,13 +101,13 @@ function createComparison(columns: number): CompareRows {
 
 type Rows = readonly (readonly unknown[])[];
 
-/** How many rows, beginning with `start`, fit into one statement: at least one, at most `most`. */
-function countFitting(rows: Rows, start: number, most: number): number {
-  const end = Math.min(rows.length, start + most);
+/** How many rows, beginning with `start`, fit into one statement: at least one, at most `max`. */
+function countFitting(rows: Rows, start: number, max: number): number {
+  const end = Math.min(rows.length, start + max);
   let text = 0;
   for (let index = start; index < end; index++) {
     for (const value of rows[index] ?? []) if (typeof value === 'string') text += value.length;
-    if (text > mostText) return Math.max(1, index - start);
+    if (text > maxTextLength) return Math.max(1, index - start);
   }
   return end - start;
 }

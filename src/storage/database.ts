@@ -8,7 +8,7 @@ import type { Changes } from './changes/change.ts';
 import type { Tables } from './tables.ts';
 
 /** Ids are 32-bit integers on both databases. */
-export const largestId = 2_147_483_647;
+export const maxId = 2_147_483_647;
 
 export type Builder = Kysely<Tables>;
 
@@ -32,7 +32,7 @@ export interface Counter {
 
 /** How rows are read by a unique key. */
 export interface Lookup<Key extends string | number, Row> {
-  /** Takes at most `mostAtOnce` keys (batched-lookups.ts). If it locks rows, it does so in the order of their keys. */
+  /** Takes at most `maxAtOnce` keys (batched-lookups.ts). If it locks rows, it does so in the order of their keys. */
   statement(keys: readonly Key[]): CompiledQuery<Row>;
   keyOf(row: Row): Key;
 }

@@ -8,7 +8,7 @@
 /** Milliseconds of long work in one turn. A piece that cannot be divided may exceed it. */
 const sliceMs = 10;
 /** The most entries of the queue that are served in one turn; between turns the loop does other work. */
-const mostInTurn = 64;
+const maxPerTurn = 64;
 
 /**
  * Creates a function that takes turns from one queue. Called before or between pieces of work, it resolves in a turn
@@ -35,7 +35,7 @@ export function createTurnQueue({ isInOrder }: { readonly isInOrder: boolean }) 
   }
   // One callback for each waiter, since its work continues as soon as its promise is fulfilled.
   function schedule(): void {
-    steps = Math.min(waiting.length, mostInTurn);
+    steps = Math.min(waiting.length, maxPerTurn);
     setImmediate(takeFirst);
     for (let count = 1; count < steps; count++) setImmediate(takeNext);
     setImmediate(end);

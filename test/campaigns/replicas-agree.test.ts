@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { createChecks } from '../../src/cli/check/parts.ts';
 import type { Role } from '../../src/http/access.ts';
 import { toEventJson } from '../../src/resources/events/store.ts';
-import { type Area, categories, mostIds, options, post, type Write, words } from '../support/areas/area.ts';
+import { type Area, categories, maxIds, options, post, type Write, words } from '../support/areas/area.ts';
 import { people } from '../support/areas/people.ts';
 import { shop } from '../support/areas/shop.ts';
 import { call } from '../support/http/http.ts';
@@ -31,7 +31,7 @@ type Drawn = Write & { readonly kind: string };
 const writesIn = ({ writes, often }: Area): fc.Arbitrary<Drawn> =>
   fc.record({
     kind: fc.constantFrom(...Object.keys(writes), ...often),
-    id: fc.integer({ min: 1, max: mostIds }),
+    id: fc.integer({ min: 1, max: maxIds }),
     word: fc.constantFrom(...words),
     category: fc.constantFrom(...categories),
     number: fc.integer({ min: 1, max: 9 }),

@@ -12,8 +12,8 @@ const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'corr
 const settings = { ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '100000000', LOG_LEVEL: 'error' };
 const rounds = roundsOf(100);
 /** The longest life in milliseconds: of a service once it is ready, and of an import from its first batch. */
-const longestLife = 300;
-const longestImport = 400;
+const maxLifeMs = 300;
+const maxImportMs = 400;
 /** Records in one file. A killed import continues with its file; after a finished one, the next file follows. */
 const records = 20_000;
 const nameOf: Readonly<Record<string, string>> = { sqlite: 'SQLite', postgresql: 'PostgreSQL' };
@@ -39,7 +39,7 @@ describeOnDatabases('kill -9 on %s', kind => {
       const token = await signIn(first.url, administrator.ADMIN_EMAIL);
       const load = startLoad('kills', { url: () => life.promise, token: () => token, mayCut: true });
       for (let round = 0, { child } = first; ; { child } = await start()) {
-        await Bun.sleep(chance.integer(0, longestLife));
+        await Bun.sleep(chance.integer(0, maxLifeMs));
         life = Promise.withResolvers();
         child.kill('SIGKILL');
         await child.exited;
@@ -72,7 +72,7 @@ describeOnDatabases('kill -9 on %s', kind => {
         const ended = child.exited.then(() => 'ended');
         const text = readAll(child.stderr);
         await Promise.race([text.matches(/records done/), ended]);
-        const end = await Promise.race([Bun.sleep(chance.integer(0, longestImport)), ended]);
+        const end = await Promise.race([Bun.sleep(chance.integer(0, maxImportMs)), ended]);
         child.kill('SIGKILL');
         await child.exited;
         const [, done = '0'] = [...(await text.all).matchAll(/([\d,]+) records done/g)].at(-1) ?? [];

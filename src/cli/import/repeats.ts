@@ -44,11 +44,11 @@ export function createRepetitions(): { had(text: string): boolean } {
 }
 
 /** The most repeated keys, held records, and characters of their text; beyond that, records are not gathered. */
-const mostRepeated = 200_000;
-const mostHeld = 20_000;
-const mostText = 16 * 1024 * 1024;
+const maxRepeated = 200_000;
+const maxHeld = 20_000;
+const maxTextLength = 16 * 1024 * 1024;
 /** At most this many records and variants of one key are written together: the largest transaction of an import. */
-const mostTogether = 6000;
+const maxTogether = 6000;
 
 /** The key that identifies the product: its sku, or without one its external id. */
 export function getRecordKey(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
@@ -76,7 +76,7 @@ export async function findRepeated(
       const key = value === undefined ? undefined : getRecordKey(mapper.map(value, columns));
       if (key === undefined || !seen.had(key)) continue;
       const times = repeated.get(key);
-      if (times !== undefined || repeated.size < mostRepeated) repeated.set(key, (times ?? 1) + 1);
+      if (times !== undefined || repeated.size < maxRepeated) repeated.set(key, (times ?? 1) + 1);
     }
     // Without this, the heap grows to several times what a batch needs.
     if (++read % 4 === 0) fullGC();
@@ -160,7 +160,7 @@ export function createGatherer(repeated: Map<string, number>) {
       if (left > 1) repeated.set(key, left - 1);
       else repeated.delete(key);
       const group = checked === undefined ? groups.get(key) : hold(key, checked);
-      const hasRoom = held <= mostHeld && length <= mostText && (group?.weight ?? 0) < mostTogether;
+      const hasRoom = held <= maxHeld && length <= maxTextLength && (group?.weight ?? 0) < maxTogether;
       return left > 1 && hasRoom ? others : [...others, ...release(key)];
     },
     /** The records left at the end: none, unless the file has changed since its keys were counted. */

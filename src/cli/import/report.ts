@@ -36,7 +36,7 @@ export interface Rejects {
 
 const shownRejects = 20;
 /** The most reasons that are counted separately, and the most that are shown. */
-const [mostReasons, shownReasons] = [1000, 10];
+const [maxReasons, shownReasons] = [1000, 10];
 const otherReasons = 'other reasons';
 
 /** Reasons, without the values and positions that differ between records → the part of this record's error. */
@@ -92,7 +92,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
     add(reject) {
       count += 1;
       for (const [reason, shown] of toReasons(reject)) {
-        const kept = counts.has(reason) || counts.size < mostReasons ? reason : otherReasons;
+        const kept = counts.has(reason) || counts.size < maxReasons ? reason : otherReasons;
         const known = counts.get(kept);
         if (known !== undefined) known.count += 1;
         else

@@ -40,15 +40,15 @@ export interface StopRequest {
   onRequest(listener: () => void): void;
 }
 
-const smallest = 200;
+const minBatch = 200;
 /** Two chunks of records: larger batches take more memory, and are not faster. */
-const largest = 2000;
+const maxBatch = 2000;
 /** The limit for long records: a chunk has fewer of those, at most a MiB of text. */
-const mostChunks = 4;
+const maxChunks = 4;
 /** Small, so that the first batch is short: only then is the speed of the machine known. */
 const firstSize = 400;
 /** At most this many rejects wait for the batch around them. */
-const mostRejects = 1000;
+const maxRejects = 1000;
 
 /** The counts of records since the last commit: an import that is continued from there reads these records again. */
 interface Uncommitted extends Pick<ImportState, 'products' | 'variants' | 'images' | 'repeated'> {
@@ -157,7 +157,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     position = end;
     report(position + 1);
     chunksTaken += 1;
-    if (batch.length > 0 && uncommitted.rejects.length < mostRejects && hasRoomFor(records)) continue;
+    if (batch.length > 0 && uncommitted.rejects.length < maxRejects && hasRoomFor(records)) continue;
     await commit(position);
     weight = 0;
     chunksTaken = 0;
@@ -168,7 +168,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   /** Whether another chunk of this size fits whole: if two batches share one, its words must be collected again. */
   function hasRoomFor(records: readonly PreparedRecord[]): boolean {
     if (run.batchSize !== undefined) return true;
-    return chunksTaken < mostChunks && weight + countRows(records) <= size;
+    return chunksTaken < maxChunks && weight + countRows(records) <= size;
   }
 }
 
@@ -185,7 +185,7 @@ export function waitOrStop<T>(awaited: Promise<T>, stop: StopRequest): Promise<T
 }
 
 const computeNextSize = (size: number, fitting: number): number =>
-  Math.max(smallest, Math.min(largest, size * 2, Math.round(fitting)));
+  Math.max(minBatch, Math.min(maxBatch, size * 2, Math.round(fitting)));
 
 function add(state: ImportState, counts: ImportCounts): void {
   state.created += counts.created;

@@ -148,7 +148,7 @@ export function requireSource(file: string): Stats | undefined {
 }
 
 /** Larger files are not read a second time just for a hint. */
-const largestHinted = 64 * 1024 * 1024;
+const maxHinted = 64 * 1024 * 1024;
 const deepestHinted = 6;
 
 /**
@@ -179,10 +179,10 @@ export async function checkArray(
  * @returns undefined if there is none, the file cannot be read again, or `--path` cannot name the array
  */
 async function findArrayPath(file: string): Promise<string | undefined> {
-  if (isStream(file) || Bun.file(file).size > largestHinted) return undefined;
+  if (isStream(file) || Bun.file(file).size > maxHinted) return undefined;
   try {
     const read = await Bun.file(file).bytes();
-    const bytes = isGzip(read) ? gunzipSync(read, { maxOutputLength: largestHinted }) : read;
+    const bytes = isGzip(read) ? gunzipSync(read, { maxOutputLength: maxHinted }) : read;
     const text = new TextDecoder(detectEncoding(bytes)).decode(bytes);
     return findPath(JSON.parse(text));
   } catch {

@@ -92,7 +92,7 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
 
 const plain = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const digits = /[.,]?\d(?:[\d.,'’ \u00A0\u202F]*\d)?/;
-const longest = 60;
+const maxLength = 60;
 
 /**
  * Reads an amount: `12.5`, `1,234.50`, `1.234,50 €`, `$12.99`, `352 AED`, `1'234.50 CHF`.
@@ -104,7 +104,7 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
   if (decimal !== 'comma' && plain.test(bare)) return toAmount(Number(bare), undefined);
   // Adds a zero before a decimal mark without one, as in `.5`; the point of `Rs.100` belongs to the currency.
   const text = bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&');
-  const found = text.length > longest ? null : digits.exec(text);
+  const found = text.length > maxLength ? null : digits.exec(text);
   if (found === null) return 'must be a number';
   const before = text.slice(0, found.index).trim();
   const after = text.slice(found.index + found[0].length).trim();

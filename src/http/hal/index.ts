@@ -21,7 +21,7 @@ export interface Link {
 export type Links = Readonly<Record<string, Link>>;
 
 /** Longer than any address whose request fits into the 16 KiB of a head, even with every character escaped. */
-const longestHref = 65_536;
+const maxHrefLength = 65_536;
 
 /** Without a limit of its own: as long as the address of the request, whose parameters it repeats. */
 const href = z.url().meta({ examples: ['https://shop.example/v1/orders/1'] });
@@ -36,7 +36,7 @@ const templatedLink = z
     href: z
       .string()
       .min(1)
-      .max(longestHref)
+      .max(maxHrefLength)
       .describe('An address, or a URI template (RFC 6570).')
       .meta({ pattern: '^https?://', examples: ['https://shop.example/v1/products{?page,perPage}'] }),
     templated: z.literal(true).optional().describe('Present if `href` is a template.'),

@@ -30,7 +30,7 @@ const requiredMembers = {
 export const maxOperations = 100;
 
 /** Maximum length of a pointer, far beyond any resource. A patch follows many pointers, token by token. */
-export const longestPointer = 1024;
+export const maxPointerLength = 1024;
 
 /**
  * The maximum total size added by the copies of one patch, measured by `weighValue`. Without it, a hundred copies of a
@@ -40,7 +40,7 @@ const maxCopied = 1_000_000;
 
 const pointerRule = {
   code: 'format',
-  text: `must be a JSON Pointer (RFC 6901) of at most ${longestPointer.toLocaleString('en')} characters`,
+  text: `must be a JSON Pointer (RFC 6901) of at most ${maxPointerLength.toLocaleString('en')} characters`,
   accepts: isPointer,
 } as const;
 
@@ -282,7 +282,7 @@ function isOperationName(value: unknown): value is Operation['op'] {
 
 /** The syntax of RFC 6901 §3. */
 function isPointer(value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > longestPointer) return false;
+  if (typeof value !== 'string' || value.length > maxPointerLength) return false;
   return (value === '' || value.startsWith('/')) && !/~(?![01])/.test(value);
 }
 
@@ -292,6 +292,6 @@ function createPathNotFoundError(place: Place, reason = 'there is no such locati
 
 function createOperationError(code: ErrorCode, place: Place, rule: string, reason: string): HttpError {
   const { index, member, pointer } = place;
-  const message = `Operation ${index}, "${member}" ${quoteValue(pointer, longestPointer)}: ${reason}; nothing was changed.`;
+  const message = `Operation ${index}, "${member}" ${quoteValue(pointer, maxPointerLength)}: ${reason}; nothing was changed.`;
   return new HttpError(code, { message, details: [buildErrorDetail([index, member], rule, message)] });
 }

@@ -7,18 +7,18 @@ export const maxDepth = 100;
 const valueWeight = 10;
 
 /**
- * The characters of strings and names in `value`, plus `valueWeight` for each value. A result above `most` is not
+ * The characters of strings and names in `value`, plus `valueWeight` for each value. A result above `max` is not
  * exact; it is Infinity if the value nests too deep.
  */
-export function weighValue(value: unknown, most: number, levels = maxDepth): number {
+export function weighValue(value: unknown, max: number, levels = maxDepth): number {
   if (typeof value === 'string') return valueWeight + value.length;
   if (typeof value !== 'object' || value === null) return valueWeight;
   if (levels === 0) return Number.POSITIVE_INFINITY;
   const names = Array.isArray(value) ? [] : Object.keys(value);
   let weight = names.reduce((sum, name) => sum + name.length, valueWeight);
   for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (weight > most) break;
-    weight += weighValue(member, most - weight, levels - 1);
+    if (weight > max) break;
+    weight += weighValue(member, max - weight, levels - 1);
   }
   return weight;
 }

@@ -5,7 +5,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /** Any spelling of an address with zone and port is shorter. */
-const longest = 100;
+const maxLength = 100;
 /** `[2001:db8::1]` with or without a port. */
 const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/;
 /** `203.0.113.7:1024`: an IPv4 address written with its port by a proxy. */
@@ -31,7 +31,7 @@ export function readClientAddress(
  * (RFC 5952), IPv4 in IPv6 (RFC 4291 §2.5.5.2). Undefined for text that is not an address.
  */
 export function normalizeAddress(spelling: string | undefined): string | undefined {
-  if (spelling === undefined || spelling.length > longest) return undefined;
+  if (spelling === undefined || spelling.length > maxLength) return undefined;
   const text = spelling.trim();
   const host = (bracketed.exec(text) ?? withPort.exec(text))?.[1] ?? text;
   if (isIPv4(host)) return host;

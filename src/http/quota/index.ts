@@ -22,9 +22,9 @@ export interface Quota {
   charge(subject: string, limit?: number): QuotaState | Promise<QuotaState>;
   /**
    * Takes back a request that turned out to be free.
-   * @param most the refunds of a caller per window; unlimited by default
+   * @param maxRefunds the refunds of a caller per window; unlimited by default
    */
-  refund(subject: string, limit?: number, most?: number): QuotaState;
+  refund(subject: string, limit?: number, maxRefunds?: number): QuotaState;
   /** The current state, without counting. */
   peek(subject: string, limit?: number): QuotaState;
   /** Requests admitted uncounted because the database could not count them; only with a database. */
@@ -93,11 +93,11 @@ export function createMemoryQuota(usual: number, window: number, clock: Clock): 
       counter.count += 1;
       return toState(counter.count, reset, limit);
     },
-    refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
+    refund(subject, limit = usual, maxRefunds = Number.POSITIVE_INFINITY) {
       const reset = used.turn();
       const counter = used.find(subject);
       if (counter === undefined) return toState(0, reset, limit);
-      if (counter.refunded < most) {
+      if (counter.refunded < maxRefunds) {
         counter.refunded += 1;
         counter.count = Math.max(0, counter.count - 1);
       }

@@ -136,14 +136,14 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
       }
       return toState(account, reset, limit);
     },
-    refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
+    refund(subject, limit = usual, maxRefunds = Number.POSITIVE_INFINITY) {
       const reset = accounts.turn();
       const account = accounts.ensure(subject, createAccount);
-      if (account.refunded >= most) return toState(account, reset, limit);
+      if (account.refunded >= maxRefunds) return toState(account, reset, limit);
       account.refunded++;
       account.unspent++;
       account.unsent++;
-      if (account.unsent >= computeBlock(most)) sendRefunds(account, subject);
+      if (account.unsent >= computeBlock(maxRefunds)) sendRefunds(account, subject);
       return toState(account, reset, limit);
     },
     peek(subject, limit = usual) {

@@ -9,11 +9,11 @@ import { HttpError } from '../errors.ts';
 export type Unread = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
 
 /** Maximum number of bytes to drop. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 /** Maximum duration of dropping, in milliseconds. */
-const longest = 10_000;
+const maxMs = 10_000;
 /** Milliseconds without a byte after which the client is assumed to be waiting. */
-const longestSilence = 1000;
+const maxSilenceMs = 1000;
 
 /**
  * Reads the whole body, as bytes.
@@ -59,10 +59,10 @@ export async function dropRest(response: Response, rest: Unread): Promise<Respon
 }
 
 async function drop(rest: Unread): Promise<void> {
-  const deadline = performance.now() + longest;
+  const deadline = performance.now() + maxMs;
   try {
-    for (let bytes = 0; bytes < mostBytes; ) {
-      const wait = Math.min(longestSilence, deadline - performance.now());
+    for (let bytes = 0; bytes < maxBytes; ) {
+      const wait = Math.min(maxSilenceMs, deadline - performance.now());
       const chunk = wait > 0 ? await waitAtMost(rest.read(), wait) : undefined;
       if (chunk === undefined || chunk.done) return;
       bytes += chunk.value.byteLength;

@@ -1,7 +1,7 @@
 /** Parses requests: their id, address, parameters and body, each with a specific error. */
 import { z } from 'zod';
 import { type BoundedMap, createBoundedMap } from '../../bounded-map.ts';
-import { largestId } from '../../storage/database.ts';
+import { maxId } from '../../storage/database.ts';
 import { holdsCredential } from '../credentials.ts';
 import type { BodySpec, Endpoint, UploadBody } from '../endpoint.ts';
 import { createFieldError, type ErrorDetail, formatMessage, HttpError } from '../errors.ts';
@@ -48,7 +48,7 @@ export function parseParams(
     }
     if (!/^-?\d+$/.test(text)) throw createFieldError(name, 'type', 'must be an integer');
     const id = Number(text);
-    ids[name] = id >= 1 && id <= largestId ? id : 0;
+    ids[name] = id >= 1 && id <= maxId ? id : 0;
   }
   return ids;
 }
@@ -57,7 +57,7 @@ export function parseParams(
 export type QueryParser = (endpoint: Endpoint, search: string) => unknown;
 
 const cachedQueries = 2000;
-const longestCached = 300;
+const maxCachedLength = 300;
 
 /**
  * Parses query strings with the schema of their endpoint. Results are cached, since callers repeat theirs. The parser
@@ -80,7 +80,7 @@ export function createQueryParser(): QueryParser {
     const known = queries.parsed.get(search);
     if (known !== undefined) return known.parsed;
     const parsed = Object.freeze(parseQuery(queries, search));
-    if (search.length <= longestCached) queries.parsed.set(search, { parsed });
+    if (search.length <= maxCachedLength) queries.parsed.set(search, { parsed });
     return parsed;
   };
 }

@@ -4,9 +4,9 @@ import { HttpError } from '../errors.ts';
 /** Maximum nesting of arrays and objects in a body. */
 const deepest = 64;
 /** Maximum members of all objects. No accepted body has so many, and the parser creates a shape for each new name. */
-const mostMembers = 10_000;
+const maxMembers = 10_000;
 /** Maximum commas between members and elements: the parser also looks up each string among elements. */
-const mostCommas = 20_000;
+const maxCommas = 20_000;
 
 /**
  * Parses JSON; a leading byte order mark is ignored (RFC 8259 §8.1).
@@ -52,10 +52,10 @@ function findBrokenLimit(text: string): string | undefined {
       if (++depth > deepest) return `is nested deeper than ${deepest} levels`;
     } else if (code === 0x7d || code === 0x5d) depth--;
     else if (code === 0x3a) {
-      if (++members > mostMembers)
-        return `has more than ${mostMembers.toLocaleString('en')} members of objects`;
-    } else if (code === 0x2c && ++commas > mostCommas)
-      return `has more than ${mostCommas.toLocaleString('en')} members and elements`;
+      if (++members > maxMembers)
+        return `has more than ${maxMembers.toLocaleString('en')} members of objects`;
+    } else if (code === 0x2c && ++commas > maxCommas)
+      return `has more than ${maxCommas.toLocaleString('en')} members and elements`;
   }
   return undefined;
 }

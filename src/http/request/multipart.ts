@@ -9,10 +9,10 @@ export interface Part {
   readonly content: Uint8Array;
 }
 
-const mostParts = 20;
+const maxParts = 20;
 /** Maximum size of the headers of one part in bytes. */
-const longestHead = 8192;
-const longestBoundary = 70;
+const maxHeadLength = 8192;
+const maxBoundaryLength = 70;
 
 const createMultipartError = (message: string): HttpError => createFieldError('body', 'multipart', message);
 
@@ -30,12 +30,12 @@ export function parseParts(bytes: Uint8Array, contentType: string): Part[] {
   const parts: Part[] = [];
   for (;;) {
     if (body.toString('latin1', at, at + 2) === '--') return parts;
-    if (parts.length === mostParts) throw createMultipartError(`must have ${mostParts} parts or fewer`);
+    if (parts.length === maxParts) throw createMultipartError(`must have ${maxParts} parts or fewer`);
     const start = findEnd(body, Buffer.from('\r\n'), at);
     if (body.toString('latin1', at, start - 2).trim() !== '')
       throw createMultipartError('has something other than a line end after a boundary');
     // A part without headers begins with the empty line.
-    const headEnd = body.subarray(start - 2, start + longestHead).indexOf('\r\n\r\n');
+    const headEnd = body.subarray(start - 2, start + maxHeadLength).indexOf('\r\n\r\n');
     if (headEnd === -1) throw createMultipartError('has a part whose headers do not end');
     const contentStart = start - 2 + headEnd + 4;
     const contentEnd = body.indexOf(delimiter, contentStart - 2);
@@ -57,7 +57,7 @@ function findEnd(body: Buffer, wanted: Buffer, from: number): number {
 function parseBoundary(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';
-  if (boundary === '' || boundary.length > longestBoundary)
+  if (boundary === '' || boundary.length > maxBoundaryLength)
     throw createMultipartError('needs a boundary of 1 to 70 characters in Content-Type');
   return boundary;
 }

@@ -3,29 +3,29 @@ import { z } from 'zod';
 import { anyText } from '../schema.ts';
 
 /** Maximum number of such parameters in one request, and of their values. */
-const mostNames = 20;
-const mostValues = 100;
+const maxNames = 20;
+const maxValues = 100;
 
 export interface Prefixed {
   readonly prefix: string;
   /** What may follow the prefix, from `^` to `$`. */
   readonly name: RegExp;
   readonly description: string;
-  readonly longestValue: number;
+  readonly maxValueLength: number;
 }
 
 /**
  * @returns a schema of `{prefixed name: [values in their order]}`. The document describes it as an object whose members
  * are parameters (`style: form`, `explode: true`)
  */
-export function prefixedParameters({ prefix, name, description, longestValue }: Prefixed) {
+export function prefixedParameters({ prefix, name, description, maxValueLength }: Prefixed) {
   const pattern = `^${prefix.replaceAll('.', '\\.')}${name.source.slice(1)}`;
-  const value = { type: 'string', maxLength: longestValue, pattern: anyText };
+  const value = { type: 'string', maxLength: maxValueLength, pattern: anyText };
   const override = {
     type: 'object',
     propertyNames: { pattern },
-    maxProperties: mostNames,
-    additionalProperties: { anyOf: [value, { type: 'array', items: value, maxItems: mostValues }] },
+    maxProperties: maxNames,
+    additionalProperties: { anyOf: [value, { type: 'array', items: value, maxItems: maxValues }] },
   };
   return z
     .record(z.string(), z.array(z.string()))
@@ -34,13 +34,13 @@ export function prefixedParameters({ prefix, name, description, longestValue }: 
         context.addIssue({ code: 'custom', path, message, params: { rule } });
       const names = Object.keys(values);
       const count = Object.values(values).reduce((sum, list) => sum + list.length, 0);
-      if (names.length > mostNames) refuse([], 'maxProperties', `must have at most ${mostNames} names`);
-      if (count > mostValues) refuse([], 'maxItems', `must have at most ${mostValues} values`);
+      if (names.length > maxNames) refuse([], 'maxProperties', `must have at most ${maxNames} names`);
+      if (count > maxValues) refuse([], 'maxItems', `must have at most ${maxValues} values`);
       for (const given of names) {
         if (!name.test(given.slice(prefix.length)))
           refuse([given], 'pattern', `must have a name that matches ${pattern}`);
-        if (values[given]?.some(value => value.length > longestValue) === true)
-          refuse([given], 'maxLength', `must be at most ${longestValue} characters long`);
+        if (values[given]?.some(value => value.length > maxValueLength) === true)
+          refuse([given], 'maxLength', `must be at most ${maxValueLength} characters long`);
         if (values[given]?.some(value => value.includes('\u0000') || !value.isWellFormed()) === true)
           refuse([given], 'characters', 'must not contain U+0000 or unpaired surrogates');
       }

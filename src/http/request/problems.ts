@@ -4,13 +4,13 @@ import { buildErrorDetail, type ErrorDetail, HttpError } from '../errors.ts';
 import { findNearest } from './nearest.ts';
 
 /** Maximum number of problems in one response. */
-const mostProblems = 100;
+const maxProblems = 100;
 /** Problems named in the message, for readers who ignore the details. */
-const mostInMessage = 5;
+const maxInMessage = 5;
 /** Characters of a pointer's token that a message quotes. */
 const quotedLength = 100;
 /** Known names are listed if none is near and there are at most this many. */
-const mostListed = 12;
+const maxListed = 12;
 
 /** The names on the path to a problem. */
 export type Path = readonly (string | number)[];
@@ -29,7 +29,7 @@ export class Problems {
 
   /** Whether no more problems are added: the remaining checks can be skipped. */
   get isFull(): boolean {
-    return this.details.length >= mostProblems;
+    return this.details.length >= maxProblems;
   }
 
   addReadOnly(path: Path): void {
@@ -53,7 +53,7 @@ export class Problems {
   /** @throws HttpError 400 if there are problems */
   refuse(): void {
     if (this.details.length === 0) return;
-    const named = this.details.slice(0, mostInMessage).map(({ field, message }) => `${field}: ${message}`);
+    const named = this.details.slice(0, maxInMessage).map(({ field, message }) => `${field}: ${message}`);
     const rest = this.details.length - named.length;
     const more = rest === 0 ? '' : `; and ${rest} more, see details`;
     throw new HttpError('VALIDATION_FAILED', {
@@ -74,7 +74,5 @@ function describeKnown(name: string, { known, prefixes = [] }: UnknownName): str
   const last = names.at(-1);
   if (last === undefined) return '; there are none';
   if (names.length === 1) return `; the only known name is ${last}`;
-  return names.length > mostListed
-    ? ''
-    : `; the known names are ${names.slice(0, -1).join(', ')} and ${last}`;
+  return names.length > maxListed ? '' : `; the known names are ${names.slice(0, -1).join(', ')} and ${last}`;
 }

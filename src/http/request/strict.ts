@@ -8,7 +8,7 @@ import { isObject } from '../../json-object.ts';
 import type { BodySpec, Endpoint } from '../endpoint.ts';
 import { buildErrorDetail, HttpError } from '../errors.ts';
 import { jsonPatch, mergePatchJson } from '../negotiate.ts';
-import { longestPointer, maxOperations, splitPointer } from '../patch/documents.ts';
+import { maxOperations, maxPointerLength, splitPointer } from '../patch/documents.ts';
 import { getPrefixes } from './prefixed.ts';
 import { type Path, Problems } from './problems.ts';
 
@@ -262,7 +262,7 @@ function checkOperations(
 /** The shape of the value that a JSON Pointer (RFC 6901) names; an unknown token is a problem at `path`. */
 function followPointer(pointer: unknown, shape: Shape, path: Path, problems: Problems): Shape | undefined {
   // An invalid or overlong pointer is refused elsewhere.
-  if (typeof pointer !== 'string' || pointer.length > longestPointer) return undefined;
+  if (typeof pointer !== 'string' || pointer.length > maxPointerLength) return undefined;
   if (pointer !== '' && !pointer.startsWith('/')) return undefined;
   let at: Shape | undefined = shape;
   for (const token of splitPointer(pointer).slice(1)) {

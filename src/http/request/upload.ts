@@ -9,7 +9,7 @@ export const formData = 'multipart/form-data';
 /** Bytes that a form may add to its file. */
 const roomForForm = 64 * 1024;
 /** Maximum size of a text in a form. A longer one is refused before decoding, which would block other requests. */
-const longestText = roomForForm;
+const maxTextLength = roomForForm;
 /** The name of the part with the file. */
 const filePart = 'file';
 
@@ -58,8 +58,8 @@ export function parseUpload(
 }
 
 function decodeText(name: string, content: Uint8Array): string {
-  if (content.byteLength > longestText)
-    throw createFieldError(name, 'maxLength', `must be at most ${longestText} bytes long`);
+  if (content.byteLength > maxTextLength)
+    throw createFieldError(name, 'maxLength', `must be at most ${maxTextLength} bytes long`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   } catch {

@@ -6,7 +6,7 @@ import { createOnce } from '../../turns/once.ts';
 import type { Coding } from '../negotiate.ts';
 
 /** Below this size in bytes compression saves no packet. */
-export const smallestCompressed = 1024;
+export const minCompressedSize = 1024;
 const cachedBytes = 16 * 1024 * 1024;
 
 const brotli = promisify(zlib.brotliCompress);

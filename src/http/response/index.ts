@@ -7,7 +7,7 @@ import { type Coding, json, type Negotiate } from '../negotiate.ts';
 import { buildQuotaHeaders, type Quota } from '../quota/index.ts';
 import { strictApplied } from '../request/strict.ts';
 import { runWhenReady } from '../when-ready.ts';
-import { type Compressor, smallestCompressed, toCodedTag } from './compress.ts';
+import { type Compressor, minCompressedSize, toCodedTag } from './compress.ts';
 import { toFailureReply } from './failure.ts';
 import { createCommonHeaders } from './headers.ts';
 import { formatContentRange, readRange } from './ranges.ts';
@@ -103,7 +103,7 @@ export function createResponder(options: ResponderOptions) {
 
   /** The coding to apply; undefined if none is wanted, acceptable or worthwhile. */
   function chooseCoding(request: Request, body: string | Uint8Array): Coding | undefined {
-    if (body.length < smallestCompressed) return undefined;
+    if (body.length < minCompressedSize) return undefined;
     const accepted = request.headers.get('accept-encoding');
     return accepted === null ? undefined : (negotiate.coding(accepted) ?? undefined);
   }

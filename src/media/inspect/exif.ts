@@ -3,7 +3,7 @@
 const orientationTag = 0x0112;
 const shortType = 3;
 /** At most this many entries of a directory are read. */
-const mostEntries = 1000;
+const maxEntries = 1000;
 
 /**
  * @param tiff a block that begins with the byte order: `II` or `MM`
@@ -18,7 +18,7 @@ export function parseOrientation(tiff: Uint8Array): number {
   if (view.getUint16(2, little) !== 42) return 1;
   const directory = view.getUint32(4, little);
   if (directory + 2 > tiff.byteLength) return 1;
-  const entries = Math.min(view.getUint16(directory, little), mostEntries);
+  const entries = Math.min(view.getUint16(directory, little), maxEntries);
   for (let index = 0; index < entries; index++) {
     const entry = directory + 2 + index * 12;
     if (entry + 12 > tiff.byteLength) return 1;

@@ -19,7 +19,7 @@ const loops: readonly string[] = ['NETSCAPE2.0', 'ANIMEXTS1.0'];
 /** The number of blocks, of at most 255 bytes each, that are skipped between two turns of the event loop. */
 const blocksAtOnce = 50_000;
 /** The most extensions and pictures in a file: far more than an animation with the most allowed pictures has. */
-const mostParts = 65_536;
+const maxParts = 65_536;
 
 /** @throws ImageError */
 export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
@@ -33,7 +33,7 @@ export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Ins
   /** The last graphic control extension before the next picture; it says how that is shown. */
   let control: Uint8Array | undefined;
   for (let parts = 0; bytes[at] !== trailer; parts++) {
-    if (parts === mostParts) throw createInvalidImageError('is a GIF with too many blocks');
+    if (parts === maxParts) throw createInvalidImageError('is a GIF with too many blocks');
     const start = at;
     const kind = bytes[at];
     if (kind === undefined) throw createTruncatedImageError(format);

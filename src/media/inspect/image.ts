@@ -58,7 +58,7 @@ export const createTruncatedImageError = (format: string): ImageError =>
   createInvalidImageError(`is a ${format} that ends before its end: the file is truncated`);
 
 /** The most pictures in an animation, and the limit for their pixels together, as a multiple of the largest image. */
-const [mostFrames, mostTimes] = [2000, 10];
+const [maxFrames, maxTimes] = [2000, 10];
 
 /**
  * Checks the size of an animation. Each picture counts as the whole canvas, since programs that show it draw each over
@@ -71,10 +71,10 @@ export function checkFrames(
   { width, height }: { readonly width: number; readonly height: number },
   limits: Limits,
 ): void {
-  if (count > mostFrames) throw createInvalidImageError(`is an animation of more than ${mostFrames} frames`);
-  if (count > 1 && count * width * height > limits.pixels * mostTimes) {
+  if (count > maxFrames) throw createInvalidImageError(`is an animation of more than ${maxFrames} frames`);
+  if (count > 1 && count * width * height > limits.pixels * maxTimes) {
     const message = `is an animation of at least ${count} frames of ${width} × ${height} pixels`;
-    throw new ImageError('large', `${message}; at most ${limits.pixels * mostTimes} pixels are accepted`);
+    throw new ImageError('large', `${message}; at most ${limits.pixels * maxTimes} pixels are accepted`);
   }
 }
 

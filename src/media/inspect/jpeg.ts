@@ -17,8 +17,8 @@ import { readBigUint16 } from './integers.ts';
 
 const format = 'JPEG';
 /** The most scans of a picture: each covers all of it, and a progressive JPEG has about ten. */
-const mostScans = 100;
-const mostSegments = 20_000;
+const maxScans = 100;
+const maxSegments = 20_000;
 /** The bytes of compressed data that are searched between two turns of the event loop. */
 const bytesAtOnce = 1 << 20;
 
@@ -49,7 +49,7 @@ export async function inspectJpeg(bytes: Uint8Array, limits: Limits): Promise<In
   let [scans, scanned] = [0, 0];
   let at = 2;
   for (let segments = 0; ; segments++) {
-    if (segments > mostSegments) throw createInvalidImageError('is a JPEG with too many segments');
+    if (segments > maxSegments) throw createInvalidImageError('is a JPEG with too many segments');
     const marker = readMarker(bytes, at);
     if (marker.code === endOfImage) {
       pieces.push(Uint8Array.of(0xff, endOfImage));
@@ -73,7 +73,7 @@ export async function inspectJpeg(bytes: Uint8Array, limits: Limits): Promise<In
     if (frame === undefined) throw createInvalidImageError('is a JPEG whose picture comes before its size');
     scans += 1;
     if (frame.progressive || (content[0] ?? 0) < frame.components) checkMemory(frame, limits);
-    if (scans > mostScans) throw createInvalidImageError(`is a JPEG with more than ${mostScans} scans`);
+    if (scans > maxScans) throw createInvalidImageError(`is a JPEG with more than ${maxScans} scans`);
     const scanEnd = await findScanEnd(bytes, end);
     pieces.push(bytes.subarray(end, scanEnd));
     scanned += scanEnd - end;

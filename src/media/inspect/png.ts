@@ -15,9 +15,9 @@ import {
 } from './image.ts';
 
 const format = 'PNG';
-const mostChunks = 65_536;
+const maxChunks = 65_536;
 /** The maximum size of a colour profile in bytes; a larger one is left out. */
-const largestProfile = 4 * 1024 * 1024;
+const maxProfileBytes = 4 * 1024 * 1024;
 
 /** The chunks that are needed to show the picture; `acTL`, `fcTL` and `fdAT` are those of animations. */
 const keptChunks: ReadonlySet<string> = new Set(
@@ -88,7 +88,7 @@ export async function inspectPng(bytes: Uint8Array, limits: Limits): Promise<Ins
 function* readChunks(bytes: Uint8Array): Generator<Chunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let [at, count] = [8, 0]; ; count++) {
-    if (count > mostChunks) throw createInvalidImageError('is a PNG with too many chunks');
+    if (count > maxChunks) throw createInvalidImageError('is a PNG with too many chunks');
     if (at + 12 > bytes.length) throw createTruncatedImageError(format);
     const length = view.getUint32(at);
     const end = at + 12 + length;
@@ -134,7 +134,7 @@ function isProfile(content: Uint8Array): boolean {
   const end = content.indexOf(0);
   if (end < 1 || end > 79) return false;
   try {
-    inflateSync(content.subarray(end + 2), { maxOutputLength: largestProfile });
+    inflateSync(content.subarray(end + 2), { maxOutputLength: maxProfileBytes });
     return true;
   } catch {
     return false;

@@ -13,7 +13,7 @@ import {
 import { readUint16, readUint24, readUint32 } from './integers.ts';
 
 const format = 'WebP';
-const mostChunks = 10_000;
+const maxChunks = 10_000;
 /** Flags of VP8X. */
 const [hasProfile, hasAlpha, hasExif, hasXmp, hasAnimation] = [0x20, 0x10, 0x08, 0x04, 0x02];
 const keptChunks: ReadonlySet<string> = new Set(['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L']);
@@ -89,7 +89,7 @@ function findRiffEnd(bytes: Uint8Array): number {
 
 function* readChunks(bytes: Uint8Array, start: number): Generator<Chunk> {
   for (let [at, count] = [start, 0]; at + 8 <= bytes.length; count++) {
-    if (count > mostChunks) throw createInvalidImageError('is a WebP with too many chunks');
+    if (count > maxChunks) throw createInvalidImageError('is a WebP with too many chunks');
     const length = readUint32(bytes, at + 4);
     if (at + 8 + length > bytes.length) throw createTruncatedImageError(format);
     const content = bytes.subarray(at + 8, at + 8 + length);

@@ -4,7 +4,7 @@ import { attributeKey } from '../../attribute-key.ts';
 import { quoteValue } from '../../http/credentials.ts';
 import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { prose } from '../../http/schema.ts';
-import { mostValues } from '../../storage/columns/facet.ts';
+import { maxValues } from '../../storage/columns/facet.ts';
 import { createFacetCounter, type FacetRequest, type Facets } from '../../storage/columns/facet-counter.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import { TooManyValues } from '../../storage/columns/source.ts';
@@ -16,7 +16,7 @@ import type { Definitions } from './store.ts';
 import { createUsedAttributes } from './used.ts';
 
 /** The maximum number of facets in one request. */
-const mostFacets = 20;
+const maxFacets = 20;
 /** The number of characters of a name that a message quotes. */
 const quotedLength = 80;
 const plainFacets = ['brand', 'category', 'tag', 'status', 'price'];
@@ -27,7 +27,7 @@ export const facetParameter = {
   facets: prose(1500)
     .optional()
     .describe(
-      `Facets to count, separated by commas, ${mostFacets} at most: ${plainFacets.join(', ')}, and attributes as \`attr.colour\`. \`meta.facets\` has the number of products for each value; each facet is counted without its own filter.`,
+      `Facets to count, separated by commas, ${maxFacets} at most: ${plainFacets.join(', ')}, and attributes as \`attr.colour\`. \`meta.facets\` has the number of products for each value; each facet is counted without its own filter.`,
     ),
 };
 
@@ -51,7 +51,7 @@ const priceFacet = z
     buckets: z.array(bucket).max(12).describe('The distribution of prices, in ascending order.'),
   })
   .meta({ id: 'PriceFacet' });
-const valuesFacet = z.array(facetValue).max(mostValues).meta({ id: 'ValuesFacet' });
+const valuesFacet = z.array(facetValue).max(maxValues).meta({ id: 'ValuesFacet' });
 
 /** The members of `meta` when facets are requested. */
 export const facetMeta = {
@@ -76,7 +76,7 @@ export const facetMeta = {
     .record(z.string().max(80), z.int().min(1))
     .meta({
       id: 'MoreValues',
-      description: `The number of values of a facet beyond the ${mostValues} shown; absent if there are none.`,
+      description: `The number of values of a facet beyond the ${maxValues} shown; absent if there are none.`,
       examples: [{ brand: 12 }],
     })
     .optional(),
@@ -130,8 +130,8 @@ export function createProductFacets(database: Database, columns: Columns) {
       if (parameter === undefined) return [];
       const names = [...new Set(parameter.split(',').map(name => name.trim()))].filter(name => name !== '');
       if (names.length === 0) throw createFieldError('facets', 'minItems', 'must name a facet');
-      if (names.length > mostFacets)
-        throw createFieldError('facets', 'maxItems', `must name ${mostFacets} facets or fewer`);
+      if (names.length > maxFacets)
+        throw createFieldError('facets', 'maxItems', `must name ${maxFacets} facets or fewer`);
       for (const name of names) await check(name, definitions);
       return names;
     },

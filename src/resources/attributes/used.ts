@@ -4,14 +4,14 @@ import type { Database } from '../../storage/database.ts';
 
 export type UsedAttributes = ReturnType<typeof createUsedAttributes>;
 
-const mostCompared = 1000;
+const maxCompared = 1000;
 
 export function createUsedAttributes({ build, read }: Pick<Database, 'build' | 'read'>) {
   // One index step per key: there may be millions of products, with hundreds of values each.
   const keys = sql<{ key: string }>`with recursive used (key) as (
       select min(key) from product_attributes
       union all select (select min(key) from product_attributes where key > used.key) from used where used.key is not null
-    ) select key from used where key is not null limit ${sql.lit(mostCompared)}`.compile(build);
+    ) select key from used where key is not null limit ${sql.lit(maxCompared)}`.compile(build);
 
   return {
     /** Whether any product has this attribute. */

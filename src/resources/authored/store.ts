@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
-import { mostAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
+import { maxAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
 import type { ListOptions } from '../../storage/list/request.ts';
@@ -79,7 +79,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
    */
   async function removeSome(session: Transaction, ids: readonly number[], cause: Cause): Promise<Row[]> {
     const rows: Row[] = [];
-    for (const some of splitIntoParts(ids, mostAtOnce)) rows.push(...(await session.all(removeByIds(some))));
+    for (const some of splitIntoParts(ids, maxAtOnce)) rows.push(...(await session.all(removeByIds(some))));
     rows.sort((a, b) => a.id - b.id);
     const changes = await mapInSlices(rows, row => changeOf('deleted', row, undefined));
     await outbox.recordAll(session, changes, cause);

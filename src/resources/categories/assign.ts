@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { mostAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
+import { maxAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
 import { createBulk, createBulkInsert } from '../../storage/bulk.ts';
 import { getPathsAbove, splitPath } from '../../storage/categories/names.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
@@ -64,7 +64,7 @@ export function createProductCategories(database: Database, outbox: Outbox) {
       if (row !== undefined) known.set(only, row);
       return;
     }
-    for (const some of splitIntoParts(paths, mostAtOnce))
+    for (const some of splitIntoParts(paths, maxAtOnce))
       for (const row of await session.all(byPath.statement(some))) known.set(row.path, row);
   }
 

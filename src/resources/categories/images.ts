@@ -5,7 +5,7 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { createFieldError } from '../../http/errors.ts';
-import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
+import { type Database, maxId, type Session, type Transaction } from '../../storage/database.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { type Arguments, prepareQuery } from '../../storage/prepared.ts';
 import { takeTurn } from '../../turns/index.ts';
@@ -65,7 +65,7 @@ export function createCategoryImages(database: Pick<Database, 'build' | 'dialect
      * @param id any value from a request
      */
     async seek(id: unknown): Promise<SoughtImage | undefined> {
-      if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id > largestId) return undefined;
+      if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id > maxId) return undefined;
       const readInBackground = (query: CompiledQuery<Part>) =>
         database.snapshot(session => session.first(query), { background: true });
       return { id, product: await find(readInBackground, id) };

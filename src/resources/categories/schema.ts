@@ -7,12 +7,12 @@ import {
   containsSeparator,
   deepest,
   joinPath,
-  longestName,
-  longestPath,
-  longestSlug,
+  maxNameLength,
+  maxPathLength,
+  maxSlugLength,
   splitPath,
 } from '../../storage/categories/names.ts';
-import { largestId } from '../../storage/database.ts';
+import { maxId } from '../../storage/database.ts';
 import { imageAddress } from '../products/members/images.ts';
 
 const separated = {
@@ -20,10 +20,10 @@ const separated = {
   params: { rule: 'separator' },
 };
 
-const name = text(longestName)
+const name = text(maxNameLength)
   .refine(value => !containsSeparator(value), separated)
   .describe('Unique among the categories of one parent; must not have a `>` that stands by itself.')
-  .meta({ minLength: 1, maxLength: longestName });
+  .meta({ minLength: 1, maxLength: maxNameLength });
 const slugPattern =
   /^[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*)*$/u;
 /**
@@ -33,7 +33,7 @@ const slugPattern =
 const describedSlug = '^[^\\x00-/:-`{-\\x7f]+(?:-[^\\x00-/:-`{-\\x7f]+)*$';
 const slug = z
   .string()
-  .max(longestSlug)
+  .max(maxSlugLength)
   .regex(slugPattern, 'must be lower-case letters and digits, with single hyphens between them')
   .describe('The name for use in addresses, unique. Derived from the name if omitted.')
   .meta({ minLength: 1, pattern: describedSlug, examples: ['tables'] });
@@ -64,23 +64,23 @@ const shownImage = z
 const description = prose(10_000);
 
 /** The path of a category: trimmed names joined by ` > `, at most as many as the tree has levels. */
-export const categoryPath = text(longestPath)
+export const categoryPath = text(maxPathLength)
   .superRefine((value, context) => {
     // Too long, which is already reported: parsing a megabyte would block the event loop for too long.
-    if (value.length > 2 * longestPath) return;
+    if (value.length > 2 * maxPathLength) return;
     const names = splitPath(value);
     const problem = findProblem(names);
     if (problem !== undefined)
       context.addIssue({ code: 'custom', message: problem.message, params: { rule: problem.rule } });
   })
   .transform(value => joinPath(splitPath(value)))
-  .meta({ minLength: 1, maxLength: longestPath, examples: ['Furniture > Tables'] });
+  .meta({ minLength: 1, maxLength: maxPathLength, examples: ['Furniture > Tables'] });
 
 /** A path in a response. */
 export const shownPath = z
   .string()
   .min(1)
-  .max(longestPath)
+  .max(maxPathLength)
   .meta({ pattern: notBlank, examples: ['Furniture > Tables'] });
 
 /** The first problem with the names of a path, if any. */
@@ -91,8 +91,8 @@ function findProblem(names: readonly string[]): { rule: string; message: string 
     // Must fit after the name of the field, with or without a colon: "category has a name at level 2 that must …".
     const where = `has a name at level ${index + 1} that`;
     if (one === '') return { rule: 'blank', message: `${where} must not be blank` };
-    if ([...one].length > longestName)
-      return { rule: 'maxLength', message: `${where} must be at most ${longestName} characters long` };
+    if ([...one].length > maxNameLength)
+      return { rule: 'maxLength', message: `${where} must be at most ${maxNameLength} characters long` };
     if (containsSeparator(one)) return { rule: 'separator', message: `${where} ${separated.error}` };
   }
   return undefined;
@@ -185,7 +185,7 @@ export const sortColumns = {
 
 const noParent = ['null', 'root'];
 const isParent = (value: string) =>
-  noParent.includes(value) || (/^\d{1,10}$/.test(value) && Number(value) >= 1 && Number(value) <= largestId);
+  noParent.includes(value) || (/^\d{1,10}$/.test(value) && Number(value) >= 1 && Number(value) <= maxId);
 const { sort, order } = sortParameters(sortColumns);
 
 export const listCategories = z.object({
@@ -198,7 +198,7 @@ export const listCategories = z.object({
     .meta({
       override: { type: 'string', maxLength: 10, pattern: '^(?:\\d+|null|root)$', examples: ['root'] },
     }),
-  slug: prose(longestSlug).optional().describe('Only the category with this slug.'),
+  slug: prose(maxSlugLength).optional().describe('Only the category with this slug.'),
   path: categoryPath.optional().describe('Only the category with this path.'),
   sort: sort.describe('Sort key; ties are broken by id. Default: position with parentId, otherwise id.'),
   order,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { buildCollectionSchema, commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, integerParameter, text, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
+import { maxId } from '../../storage/database.ts';
 
 const type = text(100).meta({ examples: ['product.updated'] });
 const resource = text(50).meta({ examples: ['product'] });
@@ -41,7 +41,7 @@ export const listEvents = z.object({
   actor: actor.optional().describe('Only events of this actor.'),
   since: moment.optional().describe('Only events at or after this time.'),
   until: moment.optional().describe('Only events at or before this time.'),
-  afterId: integerParameter(0, largestId, { examples: [245] })
+  afterId: integerParameter(0, maxId, { examples: [245] })
     .optional()
     .describe('Only events with a higher id, to continue after the last event read; 0 for all.'),
   ...listParameters(sortColumns),

@@ -16,7 +16,7 @@ import { replyPage } from '../crud/list.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { computeImageId, type Image, mediaPath, mostImages } from '../products/members/images.ts';
+import { computeImageId, type Image, maxImages, mediaPath } from '../products/members/images.ts';
 import { type LockedProduct, productOf, type StoredProduct, toProductFields } from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
 import type { ProductStore } from '../products/store.ts';
@@ -231,8 +231,8 @@ function refuseAnother({ images }: Product, url: string): void {
       details: [buildErrorDetail(['url'], 'unique', message)],
     });
   }
-  if (images.length >= mostImages)
-    throw new HttpError('LIMIT_REACHED', { message: `A product can have at most ${mostImages} images.` });
+  if (images.length >= maxImages)
+    throw new HttpError('LIMIT_REACHED', { message: `A product can have at most ${maxImages} images.` });
 }
 
 /** @throws HttpError 404 */

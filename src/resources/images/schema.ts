@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { pageParameters } from '../../http/paginate.ts';
 import { identifier } from '../../http/schema.ts';
-import { alt, image, imageLink, mostImages } from '../products/members/images.ts';
+import { alt, image, imageLink, maxImages } from '../products/members/images.ts';
 
 const position = z
   .int()
   .min(0)
-  .max(mostImages - 1)
+  .max(maxImages - 1)
   .describe('The position among the images of the product, from 0.')
   .meta({ examples: [0] });
 

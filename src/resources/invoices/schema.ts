@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
-import { amount, mostItems, orderItem } from '../orders/schema.ts';
+import { amount, maxItems, orderItem } from '../orders/schema.ts';
 import { email } from '../users/schema.ts';
 
 const links = buildLinksSchema(['self'], ['order', 'customer', 'send']).describe(
@@ -35,7 +35,7 @@ const bare = z.object({
     .string()
     .meta({ pattern: '^[A-Z]{3}$', minLength: 3, maxLength: 3, examples: ['EUR'] })
     .describe('ISO 4217.'),
-  items: z.array(orderItem).max(mostItems),
+  items: z.array(orderItem).max(maxItems),
   total: amount.describe('The sum of the totals of the items, in major units of the currency.'),
   version: z.int().min(1).describe('Incremented with each change.'),
   issuedAt: timestamp(),
@@ -49,7 +49,7 @@ export const invoiceHal = buildHalSchema(
   bare.omit({ items: true }),
   'InvoiceHal',
   links,
-  z.object({ item: z.array(orderItem).max(mostItems).describe('The items.') }),
+  z.object({ item: z.array(orderItem).max(maxItems).describe('The items.') }),
 );
 export const invoicePage = buildPageSchemas(invoice, invoiceHal, 'invoices', 'InvoiceList', {
   halName: 'InvoiceHalList',

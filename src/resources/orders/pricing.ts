@@ -3,7 +3,7 @@
  * total, are whole minor units (docs/decisions/0040). Pure.
  */
 import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
-import { computeAmount, largestAmount, toMajor, toMinor } from '../../money.ts';
+import { computeAmount, maxAmount, toMajor, toMinor } from '../../money.ts';
 import type { Product } from '../products/schema.ts';
 import type { Variant } from '../variants/schema.ts';
 import type { NewOrder as OrderBody } from './schema.ts';
@@ -42,7 +42,7 @@ export function priceLines(
   const amounts = found.map(line => ({ ...line, total: computeAmount(line.price, line.quantity, currency) }));
   const total = amounts.reduce((sum, line) => sum + line.total, 0n);
   // No line exceeds the total, so a number holds each amount exactly.
-  if (total > BigInt(largestAmount)) throw new HttpError('ORDER_TOO_LARGE');
+  if (total > BigInt(maxAmount)) throw new HttpError('ORDER_TOO_LARGE');
   const items = amounts.map(({ product, variant, quantity, price, total }) => ({
     product_id: product.id,
     variant_id: variant?.id ?? null,

@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas, link } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
-import { longestSku } from '../products/members/sku.ts';
+import { maxSkuLength } from '../products/members/sku.ts';
 
 const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
-const largestQuantity = 10_000;
-export const mostItems = 100;
+const maxQuantity = 10_000;
+export const maxItems = 100;
 
 const status = z.enum(statuses);
 const quantity = z
   .int()
   .min(1)
-  .max(largestQuantity)
+  .max(maxQuantity)
   .meta({ examples: [2] });
 export const amount = z
   .number()
@@ -37,7 +37,7 @@ export const orderItem = z
       .meta({ examples: [null] })
       .describe('Null if the product has no variants.'),
     name: text(200).meta({ examples: ['Walnut desk lamp'] }),
-    sku: text(longestSku)
+    sku: text(maxSkuLength)
       .nullable()
       .meta({ examples: ['LAMP-0001'] }),
     options: z
@@ -73,7 +73,7 @@ const bare = z.object({
   total: amount.describe('The sum of the totals of the items, in major units of the currency.'),
   currency,
   customerId: identifier(),
-  items: z.array(orderItem).max(mostItems),
+  items: z.array(orderItem).max(maxItems),
   version: z.int().min(1).describe('Incremented with each change.'),
   createdAt: timestamp(),
   updatedAt: timestamp(),
@@ -100,7 +100,7 @@ export const orderHal = buildHalSchema(
       })
       .optional()
       .describe('Absent if the customer’s account was deleted.'),
-    item: z.array(orderItemHal).max(mostItems).describe('The items; the link `items` leads to their list.'),
+    item: z.array(orderItemHal).max(maxItems).describe('The items; the link `items` leads to their list.'),
   }),
 );
 
@@ -140,7 +140,7 @@ export const createOrder = z
         }),
       )
       .min(1)
-      .max(mostItems)
+      .max(maxItems)
       .refine(items => new Set(items.map(toLineKey)).size === items.length, {
         error: 'must not name a product, or a variant, twice; give its quantity once',
         params: { rule: 'uniqueItems' },

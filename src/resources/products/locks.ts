@@ -5,13 +5,7 @@
 import { sql } from 'kysely';
 import { prepareByKeys } from '../../storage/batched-lookups.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
-import {
-  type Database,
-  type Lookup,
-  largestId,
-  type Session,
-  type Transaction,
-} from '../../storage/database.ts';
+import { type Database, type Lookup, maxId, type Session, type Transaction } from '../../storage/database.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { splitIntoParts } from '../../turns/slices.ts';
 import { buildLockedColumns, type LockedProduct } from './row.ts';
@@ -60,7 +54,7 @@ export function createProductLocks(database: Pick<Database, 'build' | 'dialect'>
      */
     async lockMany(session: Session, ids: readonly number[], measured?: (bytes: number) => void) {
       // PostgreSQL refuses values beyond the range of its integers; no product has such an id.
-      const possible = ids.filter(id => id >= 1 && id <= largestId).sort((a, b) => a - b);
+      const possible = ids.filter(id => id >= 1 && id <= maxId).sort((a, b) => a - b);
       if (possible.length === 0) return [];
       await tree.share(session);
       const sizes = await measure(session, possible);

@@ -35,10 +35,10 @@ export function refuseOwnStock(
   );
 }
 
-const mostBytesOfCharacter = 3;
+const maxBytesPerCharacter = 3;
 
 /** The maximum number of characters of products that one change may rewrite. */
-export const mostWritten = 6_000_000;
+export const maxWritten = 6_000_000;
 
 /**
  * Keeps a change from blocking all other requests: the time of COMMIT grows with the amount of data written.
@@ -67,15 +67,15 @@ export function createTextLimit(
  * @throws HttpError 400 if that is more than one change may write
  */
 export function refuseLongTexts(field: string, characters: number): void {
-  if (characters <= mostWritten) return;
-  const most = mostWritten.toLocaleString('en');
+  if (characters <= maxWritten) return;
+  const most = maxWritten.toLocaleString('en');
   const rule = `must name products with at most ${most} characters of text in total, before and after`;
   throw createFieldError(field, 'maxText', `${rule}: name fewer`);
 }
 
 /** The same check before reading any: a UTF-16 code unit has at most 3 bytes in UTF-8. @param bytes their total */
 export const refuseManyBytes = (field: string, bytes: number): void =>
-  refuseLongTexts(field, Math.floor(bytes / mostBytesOfCharacter));
+  refuseLongTexts(field, Math.floor(bytes / maxBytesPerCharacter));
 
 const isSame = (stock: Stock | null, fields: StockFields): boolean =>
   isDeepStrictEqual(toStockFields(stock), fields);

@@ -12,8 +12,8 @@ import {
   text,
   timestamp,
 } from '../../http/schema.ts';
-import { longestPath } from '../../storage/categories/names.ts';
-import { largestId } from '../../storage/database.ts';
+import { maxPathLength } from '../../storage/categories/names.ts';
+import { maxId } from '../../storage/database.ts';
 import { facetMeta, facetParameter } from '../attributes/facets.ts';
 import { attributeParameters } from '../attributes/filters.ts';
 import { categoryPath, shownPath } from '../categories/schema.ts';
@@ -22,7 +22,7 @@ import { gtin, gtinParameter } from './members/gtin.ts';
 import { image, sentImages } from './members/images.ts';
 import { options } from './members/options.ts';
 import { compareAtPrice } from './members/price.ts';
-import { longestSku } from './members/sku.ts';
+import { maxSkuLength } from './members/sku.ts';
 import { changedStock, sentStock, stock, stockText } from './members/stock.ts';
 import { weight } from './members/weight.ts';
 
@@ -33,7 +33,7 @@ const price = z.number().min(0).describe('In major units of the currency; return
 const currency = currencyCode.meta({ minLength: 3, maxLength: 3, examples: ['EUR'] });
 const status = z.enum(statuses);
 const description = prose(100_000);
-const sku = text(longestSku).describe('Unique among products and variants.');
+const sku = text(maxSkuLength).describe('Unique among products and variants.');
 const categoryText = 'The path of the main category: names joined by ` > `. A new category is created.';
 const categoriesText = 'The paths of further categories, without the main one.';
 const category = categoryPath.describe(categoryText);
@@ -219,16 +219,16 @@ export const sortColumns = {
   createdAt: 'created_at',
 } as const;
 
-const mostRepeated = 50;
+const maxRepeated = 50;
 
 /** A repeatable parameter: a product must match any of its values. @param one the OpenAPI schema of one value */
 function buildRepeatedParameter<Value>(
   value: z.ZodType<Value, string>,
   one: object,
-  { example, most = mostRepeated }: { example: unknown; most?: number | undefined },
+  { example, maxValues = maxRepeated }: { example: unknown; maxValues?: number | undefined },
 ) {
-  const override = { anyOf: [one, { type: 'array', items: one, maxItems: most }], examples: [example] };
-  return z.array(value).max(most).optional().meta({ override });
+  const override = { anyOf: [one, { type: 'array', items: one, maxItems: maxValues }], examples: [example] };
+  return z.array(value).max(maxValues).optional().meta({ override });
 }
 
 /** @param longest the maximum length of a value, in characters */
@@ -236,26 +236,26 @@ const buildRepeatedText = (
   value: z.ZodType<string, string>,
   longest: number,
   example: string,
-  most?: number,
+  maxValues?: number,
 ) =>
   buildRepeatedParameter(
     value,
     { type: 'string', minLength: 1, maxLength: longest, pattern: notBlank },
-    { example, most },
+    { example, maxValues },
   );
 
 export const listProducts = z.object({
   id: buildRepeatedParameter(
-    integerParameter(1, largestId),
-    { type: 'integer', format: 'int32', minimum: 1, maximum: largestId },
-    { example: 1, most: 100 },
+    integerParameter(1, maxId),
+    { type: 'integer', format: 'int32', minimum: 1, maximum: maxId },
+    { example: 1, maxValues: 100 },
   ).describe('Only the product with this id. May be repeated to match any of the ids.'),
   status: status.optional().describe('Only products with this status.'),
-  category: buildRepeatedText(categoryPath, longestPath, 'lighting').describe(
+  category: buildRepeatedText(categoryPath, maxPathLength, 'lighting').describe(
     'Only products in the category with this path or in one below it. May be repeated to match any of them.',
   ),
   name: text(200).optional().describe('Only products with exactly this name.'),
-  sku: buildRepeatedText(text(longestSku), longestSku, 'LAMP-0001', 100).describe(
+  sku: buildRepeatedText(text(maxSkuLength), maxSkuLength, 'LAMP-0001', 100).describe(
     'Only the product that has exactly this sku, or a variant with it. May be repeated to match any of them.',
   ),
   tag: buildRepeatedText(text(50), 50, 'desk').describe(

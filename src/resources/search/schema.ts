@@ -4,7 +4,7 @@ import { buildCollectionSchema, pageParameters } from '../../http/paginate.ts';
 import { anyText, identifier, prose, text } from '../../http/schema.ts';
 import { searchTypes } from '../../storage/search/index.ts';
 import { facetMeta } from '../attributes/facets.ts';
-import { longestSku } from '../products/members/sku.ts';
+import { maxSkuLength } from '../products/members/sku.ts';
 import { listProducts, product } from '../products/schema.ts';
 
 const type = z.enum(searchTypes);
@@ -91,7 +91,7 @@ const filters = {
   brand,
   tag,
   name,
-  sku: text(longestSku)
+  sku: text(maxSkuLength)
     .optional()
     .describe('Only the product that has exactly this sku, or a variant with it.'),
   gtin,

@@ -1,9 +1,9 @@
 /** The excerpt of a text that shows why it was found: HTML whose only markup is `<mark>`. */
 
 import type { Term } from '../../storage/search/expression.ts';
-import { foldPieces, longestWord } from '../../storage/search/text/folded.ts';
+import { foldPieces, maxWordLength } from '../../storage/search/text/folded.ts';
 import { findInchMarks, inchWords } from '../../storage/search/text/inches.ts';
-import { addParts, isTight, mostParts } from '../../storage/search/text/joined.ts';
+import { addParts, isTight, maxParts } from '../../storage/search/text/joined.ts';
 import { isPlain, splitRuns } from '../../storage/search/text/split.ts';
 import type { Run } from '../../storage/search/text/unspaced.ts';
 import { takeTurn } from '../../turns/index.ts';
@@ -16,9 +16,9 @@ const length = 160;
  * How many words that must be folded are examined before one is found: each takes nearly a microsecond, and a single
  * letter may stand for several. If the first match comes later, as in a long book, the beginning of the text is shown.
  */
-const mostFolded = 15_000;
+const maxFolded = 15_000;
 /** Characters of a text that are searched for words written apart: each word together with its neighbours. */
-const longestJoined = 2000;
+const maxJoinedLength = 2000;
 
 /** Whether a word of a text is one of the query. */
 export interface WordTest {
@@ -79,7 +79,7 @@ async function findJoinedPiece(texts: readonly string[], found: WordTest): Promi
   for (const text of texts) {
     const due = takeTurn();
     if (due !== undefined) await due;
-    const beginning = text.slice(0, findCut(text, longestJoined));
+    const beginning = text.slice(0, findCut(text, maxJoinedLength));
     const piece = findPieceAround(beginning, createJoinedMarker(found, beginning));
     if (piece !== undefined) return piece;
   }
@@ -107,7 +107,7 @@ function createJoinedMarker(found: WordTest, text: string): Marker {
   let group: Run[] = [];
   return run => {
     const isNext = group.at(-1)?.end === run.start - 1 && run.words.length === 1 && run.parts === undefined;
-    group = isNext ? [...group.slice(1 - mostParts), run] : [run];
+    group = isNext ? [...group.slice(1 - maxParts), run] : [run];
     let word = run.words.join('');
     let hasParts = true;
     for (const { start, end, words } of group.slice(0, -1).reverse()) {
@@ -126,7 +126,7 @@ function findPieceAround(whole: string, marker: Marker, start = 0): string | und
   const starts: number[] = [];
   const marks: Marked[] = [];
   let end = 0;
-  let left = isPlain(text) ? Number.POSITIVE_INFINITY : mostFolded;
+  let left = isPlain(text) ? Number.POSITIVE_INFINITY : maxFolded;
   for (const run of splitRuns(text)) {
     if (first === undefined) {
       starts.push(run.start);
@@ -184,7 +184,7 @@ function findTermPlace(text: string, { beginnings }: WordTest): number | undefin
     const piece = end + folded;
     if (beginnings.some(word => piece.includes(word))) return place;
     // A word may begin in a piece and end in the next.
-    end = piece.slice(-2 * longestWord);
+    end = piece.slice(-2 * maxWordLength);
     place = start;
   }
   return undefined;

@@ -172,7 +172,7 @@ export function readOnce(read: DocumentReader): DocumentReader {
 export function createDocumentReader(database: Pick<Database, 'build' | 'dialect'>): DocumentReader {
   const sources = createSearchSources(database);
   /** Documents per read: fewer if texts are long. Later searches use it, too: texts are long throughout a catalog. */
-  let pace = mostAtOnce;
+  let pace = maxAtOnce;
   return async (session, positions) => {
     const documents = new Map<number, FoundDocument>();
     for (const type of new Set(positions.map(getDocumentType))) {
@@ -191,11 +191,11 @@ export function createDocumentReader(database: Pick<Database, 'build' | 'dialect
 }
 
 /** The most documents per read, for each of which a slow disk seeks, and the most characters of their texts. */
-const mostAtOnce = 32;
+const maxAtOnce = 32;
 const lengthAtOnce = 400_000;
 
 /** @returns how many documents as long as these to read at a time */
 function computePace(documents: readonly FoundDocument[]): number {
   const length = documents.reduce((sum, { body, size }) => sum + (size ?? body.length), 1);
-  return Math.max(1, Math.min(mostAtOnce, Math.floor((lengthAtOnce * documents.length) / length)));
+  return Math.max(1, Math.min(maxAtOnce, Math.floor((lengthAtOnce * documents.length) / length)));
 }

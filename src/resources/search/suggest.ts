@@ -22,15 +22,15 @@ import { createTermTest } from './snippet.ts';
 import type { Hit } from './sources.ts';
 import type { SearchStore } from './store.ts';
 
-const mostWords = 8;
-const mostCategories = 5;
-const mostProducts = 5;
+const maxWords = 8;
+const maxCategories = 5;
+const maxProducts = 5;
 /** How many words with one prefix are compared, and how many of the words before them documents must have. */
 const wordsCompared = 24;
 const wordsBefore = 3;
-const longestEnding = 20;
+const maxEndingLength = 20;
 /** Prefixes whose completions are cached. */
-const mostBeginnings = 5000;
+const maxBeginnings = 5000;
 /** The most categories that are compared: those created first. */
 const categoriesRead = 5000;
 
@@ -69,7 +69,7 @@ export function createSuggester(
 ): Suggester {
   const names = createProductNames(database, stems, createNameSource(database));
   const words = createVocabulary(database);
-  const completed = createCachedWords<readonly string[]>(mostBeginnings);
+  const completed = createCachedWords<readonly string[]>(maxBeginnings);
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id
     limit ${sql.lit(categoriesRead)}`.compile(database.build);
   /** All categories with their words. */
@@ -88,7 +88,7 @@ export function createSuggester(
   ): Promise<readonly string[]> {
     const last = wanted.at(-1) ?? '';
     if (types.length === 0) return [];
-    const found = await words.beginning(session, last, last.length + longestEnding, wordsCompared);
+    const found = await words.beginning(session, last, last.length + maxEndingLength, wordsCompared);
     const counted: { word: string; total: number }[] = [];
     const before = [...new Set(wanted.slice(0, -1))].slice(-wordsBefore);
     for (const word of found) {
@@ -100,7 +100,7 @@ export function createSuggester(
     return counted
       .filter(({ total }) => total > 0)
       .sort((one, other) => other.total - one.total || one.word.length - other.word.length)
-      .slice(0, mostWords)
+      .slice(0, maxWords)
       .map(({ word }) => word);
   }
 
@@ -114,7 +114,7 @@ export function createSuggester(
       .filter(isMeant)
       .map(({ row }) => row)
       .sort((one, other) => one.path.length - other.path.length || one.id - other.id)
-      .slice(0, mostCategories);
+      .slice(0, maxCategories);
   }
 
   /** Products with all words in name or brand; none if others may be meant; `unread` while names are not in memory. */
@@ -126,7 +126,7 @@ export function createSuggester(
     const all = await synonyms.current();
     if (pieces.some((_, at) => findSynonyms(pieces, at, all).length > 0)) return [];
     const wanted = pieces.map(({ word }) => word);
-    const hits = await names.find(wanted, mostProducts);
+    const hits = await names.find(wanted, maxProducts);
     if (hits === undefined) return 'unread';
     if (hits.length === 0 || (await search.isCode(query))) return [];
     const last = wanted.length - 1;
@@ -143,7 +143,7 @@ export function createSuggester(
     const { text: before, isComplete } = parseBeginning(query, names.spell);
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Words of documents include pieces of codes, so they are used only if no name has a completion.
-    const common = isWord && visible.includes('product') ? await names.completions(wanted, mostWords) : [];
+    const common = isWord && visible.includes('product') ? await names.completions(wanted, maxWords) : [];
     const isProvisional = (named === 'unread' || common === undefined) && !names.areTooMany();
     const key = `${types.join()} ${wanted.join(' ')}`;
     const longer =
@@ -154,7 +154,7 @@ export function createSuggester(
     const words = longer.map(word => before + names.spell(word));
     if (named !== 'unread' && named.length > 0) return { words, categories, products: named, isProvisional };
     const products = visible.filter(type => type === 'product');
-    const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;
+    const page = { kind: 'offset', page: 1, perPage: maxProducts } as const;
     // For `t-sh`, which is one word, the completions are those of `sh` only.
     const isPart = parsePieces(query).at(-1)?.word !== last;
     const request = { query, visible: products, types: products, page, completions: isPart ? [] : longer };

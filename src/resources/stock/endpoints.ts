@@ -7,7 +7,7 @@ import { replyOk } from '../../http/response/reply.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { mostWritten, refuseLongTexts, refuseManyBytes } from '../products/rules.ts';
+import { maxWritten, refuseLongTexts, refuseManyBytes } from '../products/rules.ts';
 import { apply, findStockItem } from './apply.ts';
 import type { StockLocks } from './locked.ts';
 import * as schema from './schema.ts';
@@ -31,7 +31,7 @@ export function createStockEndpoints(
       path,
       operationId: 'adjustStock',
       summary: 'Adjust stock',
-      description: `Adds to or subtracts from the pieces on hand of products and variants, in up to 500 lines: all or none. Each line names a product by productId, a variant by variantId, or either by sku. The products may have ${mostWritten.toLocaleString('en')} characters of text in total. Do not adjust stock for orders: it is subtracted when they are paid.`,
+      description: `Adds to or subtracts from the pieces on hand of products and variants, in up to 500 lines: all or none. Each line names a product by productId, a variant by variantId, or either by sku. The products may have ${maxWritten.toLocaleString('en')} characters of text in total. Do not adjust stock for orders: it is subtracted when they are paid.`,
       tag,
       access: allow.staff('products:write'),
       body: {

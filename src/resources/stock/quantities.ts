@@ -2,7 +2,7 @@
  * How orders and adjustments change the stock of a product or variant. Orders reserve; payment deducts the reserved
  * quantity, and cancellation releases it. Pure.
  */
-import { largestId } from '../../storage/database.ts';
+import { maxId } from '../../storage/database.ts';
 import { type Stock, setOwed } from '../products/members/stock.ts';
 
 /** A tracked stock. */
@@ -47,8 +47,7 @@ export function adjust(stock: Counted, delta: number): Counted | Obstacle {
   const after = onHand + delta - sent;
   const said = `delta ${delta} would change onHand from ${onHand} to ${after}`;
   if (after < 0) return { rule: 'minimum', message: `${said}; there cannot be fewer than 0` };
-  if (after > largestId)
-    return { rule: 'maximum', message: `${said}; there cannot be more than ${largestId}` };
+  if (after > maxId) return { rule: 'maximum', message: `${said}; there cannot be more than ${maxId}` };
   if (delta < 0 && after < reserved && !backorder)
     return { rule: 'reserved', message: `${said}; orders have reserved ${reserved}` };
   return { ...setOwed(stock, owed - sent), tracked: true, onHand: after };

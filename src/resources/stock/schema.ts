@@ -4,16 +4,16 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
-import { longestSku } from '../products/members/sku.ts';
+import { maxId } from '../../storage/database.ts';
+import { maxSkuLength } from '../products/members/sku.ts';
 import { pieces } from '../products/members/stock.ts';
 
-const mostAdjustments = 500;
+const maxAdjustments = 500;
 
 const delta = z
   .int()
-  .min(-largestId)
-  .max(largestId)
+  .min(-maxId)
+  .max(maxId)
   .refine(pieces => pieces !== 0, { error: 'must not be 0', params: { rule: 'notZero' } })
   .describe('Pieces added or, if negative, removed.')
   .meta({ not: { const: 0 }, examples: [12] });
@@ -21,7 +21,7 @@ const reason = text(200)
   .describe('The reason, for readers of the list.')
   .meta({ examples: ['delivery 4711'] });
 const variant = identifier().describe('The variant, if the product has variants.');
-const sku = text(longestSku).meta({ examples: ['LAMP-0001'] });
+const sku = text(maxSkuLength).meta({ examples: ['LAMP-0001'] });
 
 const line = z
   .object({
@@ -48,7 +48,7 @@ const line = z
 
 export const adjustStock = z
   .object({
-    adjustments: z.array(line).min(1).max(mostAdjustments).describe('Applied in this order, all or none.'),
+    adjustments: z.array(line).min(1).max(maxAdjustments).describe('Applied in this order, all or none.'),
   })
   .meta({ id: 'AdjustStock' });
 
@@ -81,7 +81,7 @@ const adjustmentHal = buildHalSchema(
 
 export const adjusted = z
   .object({
-    data: z.array(adjustment).max(mostAdjustments).describe('In the order in which they were sent.'),
+    data: z.array(adjustment).max(maxAdjustments).describe('In the order in which they were sent.'),
   })
   .meta({ id: 'AdjustedStock' });
 

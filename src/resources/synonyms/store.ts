@@ -24,7 +24,7 @@ export interface Synonyms {
 export const noSynonyms: Synonyms = { size: 0, get: () => [], getByForms: () => [] };
 
 /** The maximum number of alternatives to the same words. */
-export const mostSynonyms = 20;
+export const maxSynonyms = 20;
 
 export type SynonymStore = ReturnType<typeof createSynonymStore>;
 
@@ -41,7 +41,7 @@ async function indexByWords(
   const [byWords, byForms] = [new Map<string, string[][]>(), new Map<string, string[][]>()];
   const add = (index: Map<string, string[][]>, key: string, others: readonly string[][]) => {
     const known = index.getOrInsertComputed(key, () => []);
-    for (const other of others) if (known.length < mostSynonyms) known.push(other);
+    for (const other of others) if (known.length < maxSynonyms) known.push(other);
   };
   await mapInSlices(groups, group => {
     const { words } = toSynonym(group);

@@ -72,6 +72,8 @@ export function createDeletionEndpoints(
         'Ends all sessions and deletes your reviews, comments, notifications and todos. Orders and invoices are kept, so cancel unpaid orders first. A mail confirms the deletion, which cannot be undone. After a few wrong current passwords, further attempts get 429 and must wait.',
       tag: 'Authentication',
       access: allow.everyone(),
+      // A deleted account cannot ask for its response again.
+      idempotent: false,
       body: {
         kind: 'json',
         schema: accountDeletion,

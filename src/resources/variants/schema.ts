@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
+import { maxId } from '../../storage/database.ts';
 import { gtin, gtinParameter } from '../products/members/gtin.ts';
 import { compareAtPrice } from '../products/members/price.ts';
-import { longestSku } from '../products/members/sku.ts';
+import { maxSkuLength } from '../products/members/sku.ts';
 import { changedStock, sentStock, stock, stockText } from '../products/members/stock.ts';
 import { weight } from '../products/members/weight.ts';
 
-const sku = text(longestSku).describe('Unique among products and variants.');
+const sku = text(maxSkuLength).describe('Unique among products and variants.');
 const price = z.number().min(0).describe('In the currency of the product; null to use the product’s price.');
 const options = z
   .record(text(50), text(100))
@@ -21,7 +21,7 @@ const imageId = identifier().describe('An image of the product.');
 const position = z
   .int()
   .min(0)
-  .max(largestId)
+  .max(maxId)
   .describe('The position among the variants of the product.')
   .meta({ examples: [1] });
 
@@ -115,7 +115,7 @@ export const variantPage = buildPageSchemas(variant, variantHal, 'variants', 'Va
 export const sortColumns = { id: 'id', position: 'position', createdAt: 'created_at' } as const;
 
 export const listVariants = z.object({
-  sku: text(longestSku).optional().describe('Only the variant with exactly this sku.'),
+  sku: text(maxSkuLength).optional().describe('Only the variant with exactly this sku.'),
   gtin: gtinParameter.optional().describe('Only variants with this GTIN; leading zeros are ignored.'),
   available: z
     .enum(['true', 'false'])

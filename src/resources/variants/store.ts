@@ -8,7 +8,7 @@ import { createCachedRows } from '../../storage/changes/rows.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import {
   type Database,
-  largestId,
+  maxId,
   type Session,
   StorageError,
   type Transaction,
@@ -102,7 +102,7 @@ export function createVariantStore(
     /** Locks variants of one product, itself locked, until the transaction ends; in order of id. */
     async lockMany(session: Session, productId: number, ids: readonly number[]): Promise<StoredVariant[]> {
       // PostgreSQL refuses values beyond the range of its integers; no variant has such an id.
-      const possible = ids.filter(id => id >= 1 && id <= largestId);
+      const possible = ids.filter(id => id >= 1 && id <= maxId);
       if (possible.length === 0) return [];
       const query = build.selectFrom('product_variants').select(storedColumns).where('id', 'in', possible);
       return session.all(
@@ -116,7 +116,7 @@ export function createVariantStore(
       let next = (last?.position ?? 0) + 1;
       const kept = { productId: product.id, createdAt: cause.at, stock: toKeptStock(null) };
       const made = all.map(fields => {
-        const row = toVariantRow(fields, cause.at, { ...kept, position: Math.min(next, largestId) });
+        const row = toVariantRow(fields, cause.at, { ...kept, position: Math.min(next, maxId) });
         next = Math.max(next, row.position + 1);
         return row;
       });

@@ -47,12 +47,12 @@ export interface IndexedValue {
 }
 
 /** Longer texts are compared by their hash: PostgreSQL has no index of entries above 2,704 bytes. */
-const longestText = 200;
+const maxTextLength = 200;
 const keptOfLonger = 100;
 
 /** A text as it is compared for equality. */
 export function toComparedText(text: string): string {
-  if (text.length <= longestText) return text;
+  if (text.length <= maxTextLength) return text;
   const hash = new Bun.CryptoHasher('sha256').update(text).digest('hex');
   return `${[...text.slice(0, keptOfLonger)].join('').toWellFormed()}…${hash}`;
 }

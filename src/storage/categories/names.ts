@@ -7,12 +7,12 @@ export const separator = ' > ';
 /** The most levels of the tree. */
 export const deepest = 10;
 /** The most characters of a name. */
-export const longestName = 100;
-export const longestPath = deepest * longestName + (deepest - 1) * separator.length;
-export const longestSlug = 120;
+export const maxNameLength = 100;
+export const maxPathLength = deepest * maxNameLength + (deepest - 1) * separator.length;
+export const maxSlugLength = 120;
 /** The characters of a slug that are reserved for a number at its end, and the most that its first word may take. */
 const numberLength = 20;
-const longestWord = 50;
+const maxWordLength = 50;
 
 /** Whether a name would be read as several names, or as a different one, in a path. */
 export const containsSeparator = (name: string): boolean => ` ${name} `.includes(separator);
@@ -82,8 +82,8 @@ export function toSlug(name: string): string {
   const words = plain.match(/[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*/gu) ?? [];
   let slug = '';
   for (const word of words) {
-    const longer = slug === '' ? [...word].slice(0, longestWord).join('') : `${slug}-${word}`;
-    if (longer.length > longestSlug - numberLength) break;
+    const longer = slug === '' ? [...word].slice(0, maxWordLength).join('') : `${slug}-${word}`;
+    if (longer.length > maxSlugLength - numberLength) break;
     slug = longer;
   }
   return slug === '' ? 'category' : slug;

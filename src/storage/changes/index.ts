@@ -31,9 +31,9 @@ export interface ChangeRow {
 }
 
 /** Fewer events than this, such as those of the largest bulk change, are read with representations; else only ids. */
-export const mostEvents = 512;
+export const maxEvents = 512;
 /** Maximum number of statements of one kind in a check. */
-const mostPages = 128;
+const maxPages = 128;
 
 /** A statement that reads events in parts, each of which may see another state. */
 export interface Paged {
@@ -97,9 +97,8 @@ export function createChanges(source: ChangeSource): Changes {
       if ((await session.all(unchanged(position))).length > 0) return;
       isQuiet = false;
     }
-    const first = await readChangeRows(session, source.events, position, mostEvents);
-    const rows =
-      countEvents(first) < mostEvents ? first : await readChangeRows(session, source.ids, position);
+    const first = await readChangeRows(session, source.events, position, maxEvents);
+    const rows = countEvents(first) < maxEvents ? first : await readChangeRows(session, source.ids, position);
     const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     for (const entry of followed.values()) {
       const version = getVersion(rows, entry.collection.name);
@@ -167,8 +166,7 @@ async function readChangeRows(
     const rows = await session.all(query(position));
     const count = countEvents(rows);
     events += count;
-    if (count < atOnce || events >= most || page === mostPages)
-      return page === 1 ? rows : [...found, ...rows];
+    if (count < atOnce || events >= most || page === maxPages) return page === 1 ? rows : [...found, ...rows];
     for (const row of rows) if (row.kind === 'event' || row.kind === 'ids') found.push(row);
     position = rows.find(({ kind }) => kind === 'position')?.name;
     const due = takeTurn();

@@ -5,13 +5,13 @@
 import type { Change, Changes, Collection } from './change.ts';
 
 /** Maximum number of changes that are recorded during a read; if there are more, the read is given up. */
-const mostReplayed = 10_000;
+const maxReplayed = 10_000;
 /**
  * After an invalidation, loads pause ten times as long as the wasted read took, and at most a second: during an import,
  * which invalidates again and again, reading takes at most a tenth of the time.
  */
 const restFactor = 10;
-const longestRest = 1000;
+const maxRestMs = 1000;
 
 /** The data of a collection in memory. */
 interface Kept {
@@ -46,7 +46,7 @@ export function createLoads(changes: Changes, collection: Collection, kept: Kept
       count(one);
       one.isGivenUp = true;
     }
-    if (spent > 0) restsUntil = performance.now() + Math.min(longestRest, restFactor * spent);
+    if (spent > 0) restsUntil = performance.now() + Math.min(maxRestMs, restFactor * spent);
     spent = 0;
     kept.clear();
   }
@@ -56,7 +56,7 @@ export function createLoads(changes: Changes, collection: Collection, kept: Kept
     kept.apply(committed);
     for (const one of loading) {
       one.replayed.push(...committed);
-      if (one.replayed.length > mostReplayed) one.isGivenUp = true;
+      if (one.replayed.length > maxReplayed) one.isGivenUp = true;
     }
   });
 

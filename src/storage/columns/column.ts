@@ -6,15 +6,15 @@
 import { type AttributeTest, isWithinBound, matchesTest } from '../attributes/condition.ts';
 import { type IndexedValue, kinds, toToken } from '../attributes/values.ts';
 import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './arrangement.ts';
-import { type Line, mostMoved } from './line.ts';
+import { type Line, maxMoved } from './line.ts';
 import { putRow, type RowSet, selectAccepted } from './rows.ts';
 
 /** Maximum number of combinations of values: a column with more is large, and useless as a facet. */
-export const mostCombinations = 300_000;
+export const maxCombinations = 300_000;
 /** Maximum size of the sets of rows that are kept for recent tests, in bytes. */
 const setsSize = 4 * 1024 * 1024;
 /** Maximum number of tests whose sets are kept: each change of a row is tested by all of them. */
-const mostSets = 64;
+const maxSets = 64;
 /** The overhead of a value, in addition to its text, and of a combination. */
 const valueBytes = 250;
 const combinationBytes = 120;
@@ -122,7 +122,7 @@ export function createColumn(isOrder = false): Column {
     codes[id] = code;
     if (arrangement !== undefined) {
       moved.add(id);
-      if (moved.size > mostMoved) setImmediate(() => arrange().catch(() => undefined));
+      if (moved.size > maxMoved) setImmediate(() => arrange().catch(() => undefined));
     }
     movedSince?.add(id);
     for (const { test, rows } of sets.values()) putRow(rows, id, matches(test, code));
@@ -160,7 +160,7 @@ export function createColumn(isOrder = false): Column {
 
   function keepSet(name: string, test: AttributeTest): RowSet {
     const rows = selectRows(test);
-    const room = Math.min(mostSets, setsSize / rows.words.byteLength);
+    const room = Math.min(maxSets, setsSize / rows.words.byteLength);
     for (const oldest of sets.keys()) {
       if (sets.size < room) break;
       sets.delete(oldest);

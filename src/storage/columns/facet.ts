@@ -33,8 +33,8 @@ export interface FacetRange {
 }
 
 /** Maximum number of values that a facet shows. */
-export const mostValues = 100;
-const mostBuckets = 10;
+export const maxValues = 100;
+const maxBuckets = 10;
 
 /** The number of rows with each value, by its index. @param rows undefined for all rows */
 async function countByValue(column: Countable, rows: RowSet | undefined): Promise<Uint32Array> {
@@ -98,9 +98,9 @@ export async function computeFacetValues(column: Countable, rows: RowSet | undef
     if (counts[place] === 0 || isShortened(values[place]?.text ?? '')) continue;
     found += 1;
     const last = best.at(-1);
-    if (best.length === mostValues && last !== undefined && !isBefore(place, last)) continue;
+    if (best.length === maxValues && last !== undefined && !isBefore(place, last)) continue;
     insert(best, place, isBefore);
-    if (best.length > mostValues) best.pop();
+    if (best.length > maxValues) best.pop();
   }
   const shown = best.flatMap(place => {
     const value = values[place];
@@ -175,7 +175,7 @@ function computeBuckets({ numbers, counts }: Spread, min: number, max: number): 
 function computeEdges(width: number, min: number, max: number): number[] {
   const first = Math.floor(min / width);
   const length = Math.floor(max / width) - first + 1;
-  if (!(length <= mostBuckets + 1)) return [min, max];
+  if (!(length <= maxBuckets + 1)) return [min, max];
   const edges = Array.from({ length: length + 1 }, (_, index) =>
     Number(((first + index) * width).toPrecision(12)),
   );
@@ -186,7 +186,7 @@ function computeEdges(width: number, min: number, max: number): number[] {
 
 function chooseWidth(span: number): number {
   if (span === 0) return 1;
-  const smallest = span / mostBuckets;
+  const smallest = span / maxBuckets;
   const power = 10 ** Math.floor(Math.log10(smallest));
   return [1, 2, 5, 10].map(factor => factor * power).find(width => width >= smallest) ?? 10 * power;
 }

@@ -8,15 +8,15 @@ import { type Change, type Collection, isSameValue } from '../changes/change.ts'
 import { createDeferral } from '../changes/deferral.ts';
 import { createLoads } from '../changes/loads.ts';
 import type { Database, Session } from '../database.ts';
-import { type Column, mostCombinations } from './column.ts';
+import { type Column, maxCombinations } from './column.ts';
 import { type ColumnReader, type ColumnSource, readColumn, TooManyValues } from './source.ts';
 
 /** Maximum size of all columns, in bytes. */
 const columnsSize = 160 * 1024 * 1024;
 /** Maximum number of values that are applied to columns in one turn: some milliseconds of work. */
-const mostTaken = 20_000;
+const maxTaken = 20_000;
 /** Maximum number of changes that are deferred while columns are in use; with more, the columns are dropped. */
-const mostWaiting = 2000;
+const maxWaiting = 2000;
 
 interface Loaded {
   readonly source: ColumnSource;
@@ -81,10 +81,10 @@ export function createColumns(
     },
     apply: deferral.submit,
   });
-  /** Applies changes to the most recently used columns first; those that exceed `mostTaken` are dropped. */
+  /** Applies changes to the most recently used columns first; those that exceed `maxTaken` are dropped. */
   function applyAll(changes: readonly Change[]): void {
-    if (changes.length > mostWaiting) loaded.clear();
-    let left = mostTaken;
+    if (changes.length > maxWaiting) loaded.clear();
+    let left = maxTaken;
     for (const { source, column } of [...loaded.values()].reverse()) {
       left -= countTaken(source, changes);
       if (left < 0) loaded.delete(source.name);
@@ -95,7 +95,7 @@ export function createColumns(
     for (const change of committed)
       if (isTaken(source, change)) column.set(change.id, source.fromEvent(change.after));
     // Values that no row has any more stay until the column is dropped.
-    if (column.members.length > mostCombinations) loaded.delete(source.name);
+    if (column.members.length > maxCombinations) loaded.delete(source.name);
   }
 
   const readInBackground: ColumnReader = query =>
@@ -110,7 +110,7 @@ export function createColumns(
         return column;
       },
       (column, replayed) => {
-        if (countTaken(source, replayed) > mostTaken) return;
+        if (countTaken(source, replayed) > maxTaken) return;
         loaded.set(source.name, { source, column });
         apply(source, column, replayed);
         makeRoom();

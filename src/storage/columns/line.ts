@@ -6,7 +6,7 @@
 import { countOnes, has, type RowSet } from './rows.ts';
 
 /** Maximum number of moved rows, all of which each request checks. */
-export const mostMoved = 1000;
+export const maxMoved = 1000;
 
 export interface Line {
   /** The ids of rows in ascending order of their places. */
@@ -36,7 +36,7 @@ export interface Taken {
 /** The cost of reading a row's place; the unit is the cost of skipping a row. */
 const placeCost = 4;
 /** Maximum number of rows that selectSmallest keeps while it scans a set. */
-const mostKept = 1000;
+const maxKept = 1000;
 
 /** The ids of a page. */
 export function selectPage(line: Line, taken: Taken): number[] {
@@ -44,7 +44,7 @@ export function selectPage(line: Line, taken: Taken): number[] {
   if (rows.count === 0) return [];
   const wanted = skip + count;
   const passed = (wanted * line.ids.length) / rows.count;
-  return wanted <= mostKept && rows.count * placeCost < passed
+  return wanted <= maxKept && rows.count * placeCost < passed
     ? selectSmallest(line, taken)
     : walkLine(line, taken);
 }

@@ -2,7 +2,7 @@
  * Pages of lists whose filters are evaluated in memory: the database has no index for each attribute and order, and
  * none that counts the rows that match several filters. A request gets the page as of the last check, or undefined.
  */
-import { type Database, largestId } from '../database.ts';
+import { type Database, maxId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
 import {
@@ -28,7 +28,7 @@ import { type ColumnSource, findSource } from './source.ts';
 /** How often a page is read if others change it during the read. */
 const attempts = 3;
 /** Milliseconds to wait for columns that are being read: with many rows, a query of the database takes even longer. */
-const longestWait = 15_000;
+const maxWaitMs = 15_000;
 
 /** The rows of a list in memory. */
 interface Selected {
@@ -86,7 +86,7 @@ export function createMemoryLister<Row>(
     const descending = order.descending !== (page.before !== undefined);
     const place = await orders.edge(order.column, start, descending, version);
     // Ranks are unique: the id only excludes the row that has this rank.
-    return place === undefined ? undefined : { line, start: { place, id: descending ? -1 : largestId } };
+    return place === undefined ? undefined : { line, start: { place, id: descending ? -1 : maxId } };
   }
 
   async function selectKeys(
@@ -147,7 +147,7 @@ export function createMemoryLister<Row>(
     const awaited = found.filter(promise => promise !== undefined);
     if (awaited.length === 0) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, longestWait);
+    const timer = setTimeout(resolve, maxWaitMs);
     await Promise.race([Promise.all(awaited), promise]);
     clearTimeout(timer);
     return true;

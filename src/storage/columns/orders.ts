@@ -11,7 +11,7 @@ import { buildVersion } from '../changes/versions.ts';
 import type { Database } from '../database.ts';
 import type { Key } from '../list/request.ts';
 import { type Arguments, prepareByShape } from '../prepared.ts';
-import { type Line, mostMoved } from './line.ts';
+import { type Line, maxMoved } from './line.ts';
 import {
   appendRow,
   computeMiddle,
@@ -24,11 +24,11 @@ import {
 } from './ranking.ts';
 
 /** Maximum number of rows without a rank; if there are more, all ranks are read again. */
-const mostUnranked = 100;
+const maxUnranked = 100;
 /** Rows that one statement reads, in the background. */
 const rowsAtOnce = 4000;
 /** The number of rows of the largest page, and one more. */
-const mostKeys = 101;
+const maxKeys = 101;
 
 /** Consecutive rows of an order, with the key of the last one. */
 interface Read extends Key {
@@ -60,7 +60,7 @@ export function createOrders(
     apply(committed) {
       for (const [column, ranking] of rankings) {
         for (const change of committed) unrank(ranking, column, change);
-        if (ranking.unranked.size > mostUnranked) rankings.delete(column);
+        if (ranking.unranked.size > maxUnranked) rankings.delete(column);
       }
     },
   });
@@ -84,7 +84,7 @@ export function createOrders(
 
   function keep(column: string, ranking: Ranking, replayed: readonly Change[]): void {
     const changed = new Set(replayed.map(({ id }) => id));
-    if (changed.size > mostUnranked) return;
+    if (changed.size > maxUnranked) return;
     for (const id of changed) {
       setRank(ranking, id, Number.NaN);
       ranking.moved.add(id);
@@ -148,7 +148,7 @@ export function createOrders(
       }
       const isRanked = ranking.unranked.size === 0 || (await rank(column, ranking, version));
       if (!isRanked || rankings.get(column) !== ranking) return undefined;
-      if (ranking.moved.size > mostMoved) putInOrder(ranking);
+      if (ranking.moved.size > maxMoved) putInOrder(ranking);
       const { ids, moved, ranks } = ranking;
       return { ids, moved, placeOf: id => ranks[id] ?? Number.NaN };
     },
@@ -224,20 +224,20 @@ function buildRankStatements(
     build,
     column =>
       sql`select ${buildColumns(column)} from ${table}
-      where id in (${sql.join(new Array(mostKeys).fill(null))})`,
+      where id in (${sql.join(new Array(maxKeys).fill(null))})`,
   );
   return {
     after: (column: string, last: Key | undefined) =>
       last === undefined ? part(column, {}) : part(`${column} seek`, { value: last.value, id: last.id }),
     /** The neighbours of a row, nearest first: one more than may lack a rank. */
     beside: (column: string, { value, id }: Key, isBefore: boolean) =>
-      past(`${column} ${isBefore ? '<' : '>'} ${mostUnranked + 1}`, { value, id }),
+      past(`${column} ${isBefore ? '<' : '>'} ${maxUnranked + 1}`, { value, id }),
     /** The last row that is not past a key. */
     upTo: (column: string, { value, id }: Key, descending: boolean) =>
       past(`${column} ${descending ? '>=' : '<='} 1`, { value, id }),
     ofIds: (column: string, ids: readonly number[]) => {
       const parameters: number[] = [...ids];
-      while (parameters.length < mostKeys) parameters.push(ids[0] ?? 0);
+      while (parameters.length < maxKeys) parameters.push(ids[0] ?? 0);
       return { ...ofIds(column, {}), parameters };
     },
   };

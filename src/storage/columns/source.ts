@@ -5,7 +5,7 @@ import { type IndexedValue, kinds, parseToken } from '../attributes/values.ts';
 import { getPathsAbove } from '../categories/names.ts';
 import type { Values } from '../changes/change.ts';
 import type { Database } from '../database.ts';
-import { type Column, createColumn as createEmptyColumn, mostCombinations } from './column.ts';
+import { type Column, createColumn as createEmptyColumn, maxCombinations } from './column.ts';
 
 /** Rows that one statement reads, in the background. */
 const rowsAtOnce = 4000;
@@ -73,7 +73,7 @@ export type ColumnReader = (query: CompiledQuery<ColumnRows>) => Promise<ColumnR
 /** A column has more distinct values than are kept in memory. */
 export class TooManyValues extends Error {
   constructor(readonly column: string) {
-    super(`${column} has more than ${mostCombinations} values`);
+    super(`${column} has more than ${maxCombinations} values`);
     this.name = 'TooManyValues';
   }
 }
@@ -94,7 +94,7 @@ export async function readColumn(
         column.add(group.ids.split(',').map(Number), source.valuesIn(group));
         size += group.size;
       }
-      if (column.members.length > mostCombinations) throw new TooManyValues(source.name);
+      if (column.members.length > maxCombinations) throw new TooManyValues(source.name);
       last = groups.at(-1);
       if (size < rowsAtOnce) break;
       await takeTurn();

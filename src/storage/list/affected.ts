@@ -32,14 +32,14 @@ const isFound = (value: string | number, found: Values[string]): boolean =>
   Array.isArray(found) ? found.includes(String(value)) : found === value;
 
 /** Maximum number of comparisons of changes with lists in one turn of the event loop: some milliseconds of work. */
-const mostCompared = 20_000;
+const maxCompared = 20_000;
 
 /** The changes, if they can be compared with all lists; undefined if reading the lists again is less work. */
 export function selectComparable(
   changes: readonly Change[] | undefined,
   lists: number,
 ): readonly Change[] | undefined {
-  return changes !== undefined && changes.length * lists <= mostCompared ? changes : undefined;
+  return changes !== undefined && changes.length * lists <= maxCompared ? changes : undefined;
 }
 
 export interface Filtered {

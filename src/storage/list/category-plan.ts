@@ -21,7 +21,7 @@ import type { CategoryPlan, Condition, ListRequest } from './request.ts';
 export const categoryColumn = 'category';
 
 /** Maximum number of ranges that one statement merges. */
-const mostRanges = 64;
+const maxRanges = 64;
 /** Rows that can be read within some milliseconds. */
 const shortlyRead = 5000;
 /** Orders in which an index has the products of each category. */
@@ -95,7 +95,7 @@ function buildStatements(build: Database['build']) {
     rows: number;
   }>`select cast(coalesce(sum(total), 0) as integer) as rows from product_totals`;
   return {
-    some: prepareByPaths(build, ids => sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`),
+    some: prepareByPaths(build, ids => sql<{ id: number }>`${ids} limit ${sql.lit(maxRanges + 1)}`),
     further: prepareByPaths(
       build,
       ids => sql<{ product_id: number }>`${buildIdsInFurtherCategories(ids)} limit 1`,
@@ -123,7 +123,7 @@ export function createCategoryPlanner(database: Database, products: Collection) 
       session.first(statements.further(paths)),
     ]);
     return {
-      ids: rows.length > mostRanges ? undefined : rows.map(({ id }) => id),
+      ids: rows.length > maxRanges ? undefined : rows.map(({ id }) => id),
       hasFurther: other !== undefined,
     };
   }

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { createBoundedMap } from '../../bounded-map.ts';
 import { takeTurn } from '../../turns/index.ts';
-import { mostAtOnce, prepareByKeys } from '../batched-lookups.ts';
+import { maxAtOnce, prepareByKeys } from '../batched-lookups.ts';
 import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, keptShapes, prepareByShape } from '../prepared.ts';
@@ -157,7 +157,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
       return session.all({ ...buildPagePart('short-', request, part) });
     },
     /** Reads rows by their ids, in any order; rows of different statements may be of different states. */
-    rows: createPartReader(readRows, isEmbedded ? usualAtOnce : mostAtOnce, isEmbedded),
+    rows: createPartReader(readRows, isEmbedded ? usualAtOnce : maxAtOnce, isEmbedded),
     walk(session: Session, request: ListRequest, offset: number, start: Key | undefined) {
       const extra = { offset, value: start?.value, id: start?.id };
       const shape = registerShape(start === undefined ? 'walk' : 'walk-seek', request);

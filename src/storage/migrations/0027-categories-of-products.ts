@@ -9,7 +9,7 @@ import {
   deepest,
   findFreeSlug,
   joinPath,
-  longestName,
+  maxNameLength,
   splitPath,
   toSlug,
 } from '../categories/names.ts';
@@ -98,7 +98,7 @@ async function createCategories(session: Transaction, build: Builder): Promise<v
 /** The names in the path of a category that was free text. */
 function toReadableNames(text: string): readonly string[] {
   const names = splitPath(` ${text} `)
-    .map(name => [...name].slice(0, longestName).join('').trim())
+    .map(name => [...name].slice(0, maxNameLength).join('').trim())
     .filter(name => name !== '')
     .map(name => (containsSeparator(name) ? name.replaceAll('>', '›') : name));
   if (names.length === 0) return [text.replaceAll('>', '›').trim() || '-'];

@@ -5,7 +5,7 @@
  * transaction find them, however long a transaction takes.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { type ChangeRow, mostEvents, type Paged } from '../changes/index.ts';
+import { type ChangeRow, maxEvents, type Paged } from '../changes/index.ts';
 import type { Builder } from '../database.ts';
 import { type Arguments, prepareQuery } from '../prepared.ts';
 
@@ -79,9 +79,9 @@ export function buildEventsSince(build: Builder): Paged {
   const columns = sql`'event', resource, mark::float8, id, resource_id, old_document, new_document`;
   const statement = prepareQuery<Since & Arguments, ChangeRow>(
     build,
-    since => sql`${state} union all ${buildEventsAfter(columns, since, mostEvents)}`,
+    since => sql`${state} union all ${buildEventsAfter(columns, since, maxEvents)}`,
   );
-  return { query: since => statement(parseSince(since)), atOnce: mostEvents };
+  return { query: since => statement(parseSince(since)), atOnce: maxEvents };
 }
 
 /** The first transaction that a position does not see, and those before it that were running. */

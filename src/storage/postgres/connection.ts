@@ -12,9 +12,9 @@ const cancelMarginMs = 2000;
 /** Milliseconds of silence after which a transaction is kept alive by a statement: well below the server's limit. */
 const silenceMs = 300;
 /** A connection is replaced after this many prepared statements, since they take memory in the server. */
-const mostPrepared = 1000;
+const maxPrepared = 1000;
 /** How often a transaction is kept alive between two statements: endless work loses its locks within half a minute. */
-const mostSilences = 60;
+const maxSilences = 60;
 /** Seconds that a new connection may take. */
 const connectionTimeout = 5;
 
@@ -149,7 +149,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     server,
     pending: () => statements.size,
     // A cancellation may arrive late, and must not cancel the next statement.
-    isUsable: () => open && cancelled === undefined && texts.size < mostPrepared,
+    isUsable: () => open && cancelled === undefined && texts.size < maxPrepared,
     idleSince: () => since,
     run,
     copy,
@@ -167,7 +167,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     },
     keepAlive(now) {
       // This also fails if the transaction has already failed; the code that runs the transaction ends it.
-      if (!open || statements.size > 0 || now - since <= silenceMs || silences >= mostSilences) return;
+      if (!open || statements.size > 0 || now - since <= silenceMs || silences >= maxSilences) return;
       const kept = silences + 1;
       void run('select 1').catch(() => undefined);
       silences = kept;

@@ -14,10 +14,10 @@ const idleLimitMs = 60_000;
 /** The shares of connections for single reads and for snapshots; most of the others are for writers. */
 const readShare = 0.3;
 const snapshotShare = 0.2;
-export const leastConnections = 4;
+export const minConnections = 4;
 
 export interface PoolOptions {
-  /** Maximum number of connections; at least `leastConnections`. */
+  /** Maximum number of connections; at least `minConnections`. */
   readonly size: number;
   readonly connector: Connector;
   readonly limits: Readonly<Record<'reads' | Purpose, SessionLimits>>;

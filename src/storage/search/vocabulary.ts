@@ -8,19 +8,19 @@ import { countTypos } from './text/distance.ts';
 import { canBeMisspelt } from './text/words.ts';
 
 /** In letters. Shorter words with one typo, or with two, are different words, except for swapped letters. */
-const shortestWithTypo = 4;
-const shortestWithTwo = 6;
+const minLengthWithTypo = 4;
+const minLengthWithTwoTypos = 6;
 /** For longer words, two typos are searched for only by beginning and end: they have too many forms to look up. */
-const longestWithForms = 16;
-const mostCandidates = 20;
+const maxLengthWithForms = 16;
+const maxCandidates = 20;
 /** Shorter words resemble the ends of others by chance: `marble` and `programmable`. */
-const shortestMisspeltEnd = 8;
+const minMisspeltEndLength = 8;
 /** The fewest letters of a compound before the word that it ends with. */
-const shortestBefore = 3;
+const minBeforeLength = 3;
 /** How many letters must be right at the beginning or the end of a word with two typos. */
 const sureLetters = [2, 3] as const;
 /** Rows that are read for words with two typos: some milliseconds. */
-const mostRows = 3000;
+const maxRows = 3000;
 const lastCharacter = '\u{10ffff}';
 
 export type Vocabulary = ReturnType<typeof createVocabulary>;
@@ -74,16 +74,16 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
     /** Longer words that end with this one, with one typo that is neither in its first letter nor in its last two. */
     async endingNear(session: Session, word: string): Promise<string[]> {
       const points = [...word];
-      if (!canBeMisspelt(word) || points.length < shortestMisspeltEnd) return [];
+      if (!canBeMisspelt(word) || points.length < minMisspeltEndLength) return [];
       let ended: string[] = [];
       for (const sure of sureLetters) {
-        ended = await readEnding(session, points.slice(-sure).join(''), mostRows);
-        if (ended.length < mostRows) break;
+        ended = await readEnding(session, points.slice(-sure).join(''), maxRows);
+        if (ended.length < maxRows) break;
       }
       return ended
         .filter(other => hasMisspeltEnd(points, [...other]))
         .sort()
-        .slice(0, mostCandidates);
+        .slice(0, maxCandidates);
     },
 
     /**
@@ -92,7 +92,7 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
      */
     async near(session: Session, word: string): Promise<string[]> {
       if (!canBeMisspelt(word)) return [];
-      const isShort = [...word].length < shortestWithTypo;
+      const isShort = [...word].length < minLengthWithTypo;
       const found = await readWordsUnder(
         session,
         isShort ? swapLetters(word) : [word, ...dropEachLetter(word)],
@@ -101,30 +101,30 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
         .filter(other => countTypos(word, other, 1) === 1)
         .filter(other => !isShort || other.length === word.length)
         .sort()
-        .slice(0, mostCandidates);
+        .slice(0, maxCandidates);
     },
 
     /** The same for two typos, neither of which is in the first letter. */
     async further(session: Session, word: string): Promise<string[]> {
       const points = [...word];
-      if (!canBeMisspelt(word) || points.length < shortestWithTwo) return [];
+      if (!canBeMisspelt(word) || points.length < minLengthWithTwoTypos) return [];
       // If one typo is an extra letter or a swap, undoing it leaves a single typo, which is looked up.
-      const forms = points.length > longestWithForms ? [] : [...dropEachLetter(word), ...swapLetters(word)];
+      const forms = points.length > maxLengthWithForms ? [] : [...dropEachLetter(word), ...swapLetters(word)];
       const spelt = new Set(forms.flatMap(form => [form, ...dropEachLetter(form)]));
       const found = new Set(await readWordsUnder(session, [...spelt]));
       // If very many words share two letters, only some are read; fewer words share three.
       for (const sure of sureLetters) {
         const start = points.slice(0, sure).join('');
         const end = points.slice(-sure).join('');
-        const alike = await readBeginning(session, start, points.length + 2, mostRows);
-        const ended = await readEnding(session, end, mostRows);
+        const alike = await readBeginning(session, start, points.length + 2, maxRows);
+        const ended = await readEnding(session, end, maxRows);
         for (const other of [...alike, ...ended]) found.add(other);
-        if (alike.length < mostRows && ended.length < mostRows) break;
+        if (alike.length < maxRows && ended.length < maxRows) break;
       }
       return [...found]
         .filter(other => other[0] === word[0] && countTypos(word, other, 2) === 2)
         .sort()
-        .slice(0, mostCandidates);
+        .slice(0, maxCandidates);
     },
   };
 }
@@ -138,7 +138,7 @@ function hasMisspeltEnd(word: readonly string[], other: readonly string[]): bool
   const text = word.join('');
   return [-1, 0, 1].some(more => {
     const start = other.length - word.length - more;
-    if (start < shortestBefore || other[start] !== word[0]) return false;
+    if (start < minBeforeLength || other[start] !== word[0]) return false;
     return countTypos(text, other.slice(start).join(''), 1) === 1;
   });
 }

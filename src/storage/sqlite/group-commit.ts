@@ -24,7 +24,7 @@ import { createLeft, createTransaction, type Left, type Writer, writeMany } from
 
 const groupSize = 256;
 /** Bytes after which a group takes no more transactions: COMMIT writes what SQLite has in memory on the event loop. */
-const mostOfGroup = 2_000_000;
+const maxGroupBytes = 2_000_000;
 const busyRetryMs = 5;
 
 interface GroupCommitOptions {
@@ -126,7 +126,7 @@ async function runWithoutSavepoints(writer: Writer, group: readonly Job[]): Prom
   const results: Done[] = [];
   let written = 0;
   for (const job of group) {
-    if (written > mostOfGroup) break;
+    if (written > maxGroupBytes) break;
     const left = createLeft();
     try {
       results.push(await runJob(writer, job, left));
@@ -145,7 +145,7 @@ async function runWithSavepoints(writer: Writer, group: readonly Job[]): Promise
   const results: Done[] = [];
   let written = 0;
   for (const job of group) {
-    if (written > mostOfGroup) break;
+    if (written > maxGroupBytes) break;
     const left = createLeft();
     writer.execute('SAVEPOINT job');
     try {

@@ -17,7 +17,7 @@ const changes = ['create', 'rename', 'brand', 'price', 'archive', 'restore', 'de
 type Kind = (typeof changes)[number];
 const many = 1000;
 const beginnings = ['l', 'la', 'st', 'o', '3', 'a', 'nowhere'];
-const mostWords = 3;
+const maxWords = 3;
 
 async function change(service: TestService, kind: Kind, made: Product[], text: string) {
   const [one] = made;
@@ -44,7 +44,7 @@ function completionsIn(products: readonly Product[], beginning: string): string[
       if (word.startsWith(beginning)) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   const found = [...counts].sort(([one, first], [other, second]) => second - first || (one < other ? -1 : 1));
-  return found.slice(0, mostWords).map(([word]) => word);
+  return found.slice(0, maxWords).map(([word]) => word);
 }
 
 describeOnDatabases('names of products in memory on %s', kind => {
@@ -90,7 +90,7 @@ describeOnDatabases('names of products in memory on %s', kind => {
         if ((await names.find(['lamp'], 1)) === undefined) return;
         for (const beginning of beginnings) {
           completed += 1;
-          expect(await names.completions([beginning], mostWords)).toEqual(completionsIn(products, beginning));
+          expect(await names.completions([beginning], maxWords)).toEqual(completionsIn(products, beginning));
         }
       },
     );

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { mostIds, patch, post, remove, type Write, type Writes } from '../../support/areas/area.ts';
+import { maxIds, patch, post, remove, type Write, type Writes } from '../../support/areas/area.ts';
 import { awaitNames } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -63,7 +63,7 @@ const writes: Readonly<Record<string, (write: Drawn) => ReturnType<Writes[string
 const text = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 3 }).map(list => list.join(' '));
 const drawn: fc.Arbitrary<Drawn> = fc.record({
   kind: fc.constantFrom(...Object.keys(writes), 'create', 'rename', 'rename', 'archive'),
-  id: fc.integer({ min: 1, max: mostIds }),
+  id: fc.integer({ min: 1, max: maxIds }),
   word: fc.constantFrom(...words),
   category: fc.constant(''),
   number: fc.integer({ min: 1, max: 9 }),

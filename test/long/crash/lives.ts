@@ -45,7 +45,7 @@ export interface Lives {
 }
 
 /** A life ends after this time, in milliseconds, even when its point is not reached. */
-const longestLife = 3000;
+const maxLifeMs = 3000;
 
 export function livesOf(place: Place): Lives {
   let awaited = Promise.withResolvers<Life>();
@@ -85,7 +85,7 @@ export function livesOf(place: Place): Lives {
     }
     if (plan.kind === 'point') armed = { point: plan.point, left: plan.nth, delay: plan.delay };
     await start();
-    const timer = setTimeout(kill, plan.kind === 'time' ? plan.after : longestLife);
+    const timer = setTimeout(kill, plan.kind === 'time' ? plan.after : maxLifeMs);
     await running?.child.exited;
     clearTimeout(timer);
     armed = undefined;

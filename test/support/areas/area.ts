@@ -5,7 +5,7 @@ import type { Call } from '../http/http.ts';
 export const words = ['lamp', 'lamps', 'oak', 'steel', 'red'] as const;
 export const categories = ['Tools', 'Tools > Saws', 'Shoes'] as const;
 /** The largest id that may exist. */
-export const mostIds = 16;
+export const maxIds = 16;
 
 export interface Write {
   /** The id of the product, category or other resource that is written. */

@@ -2,7 +2,7 @@
 import {
   type Area,
   categories,
-  mostIds,
+  maxIds,
   options,
   patch,
   post,
@@ -92,7 +92,7 @@ const writes: Writes = {
   reviewGone: ({ id }) => remove(`/v1/reviews/${id}`),
 };
 
-const ids = Array.from({ length: mostIds }, (_, index) => index + 1);
+const ids = Array.from({ length: maxIds }, (_, index) => index + 1);
 /** Without suggestions: for a while after a change to everything, these are made without the names in memory. */
 const reads: readonly string[] = [
   ...ids.map(id => `/v1/products/${id}`),

@@ -10,9 +10,9 @@ export const password = 'correct horse battery';
  * The least work that argon2id allows. A stored hash names its own parameters, so the service verifies it like any
  * other, in microseconds.
  */
-export const leastWork = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const;
+export const minWork = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const;
 
-const passwordHash = Bun.password.hash(password, leastWork);
+const passwordHash = Bun.password.hash(password, minWork);
 
 export const emailOf = (role: Role) => `${role}@test.example`;
 

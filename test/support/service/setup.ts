@@ -1,7 +1,7 @@
 /** Runs in each process before its first file. */
 import { afterAll, setDefaultTimeout } from 'bun:test';
 import fc from 'fast-check';
-import { leastWork } from '../data/sign-in.ts';
+import { minWork } from '../data/sign-in.ts';
 import { dropDatabases } from './postgres.ts';
 import { removeTemplates } from './template.ts';
 
@@ -9,7 +9,7 @@ import { removeTemplates } from './template.ts';
 // function, which the service calls with its own parameters, does less work. Services in processes of their own do the
 // full work, and test/cli/accounts.test.ts checks what they store.
 const derive = Bun.password.hash;
-Bun.password.hash = secret => derive(secret, leastWork);
+Bun.password.hash = secret => derive(secret, minWork);
 
 // Some tests start processes, and on a busy machine a test of a second has taken half a minute.
 setDefaultTimeout(60_000);

@@ -4,10 +4,10 @@ import { parseTypedText } from '../../../files/cells/typed.ts';
 import type { Drafting, Row } from './preset.ts';
 
 /** Limits for the attributes of a product; with more, the product would be refused. */
-const [mostKeys, mostValues, longestText] = [100, 50, 1000];
+const [maxKeys, maxValues, maxTextLength] = [100, 50, 1000];
 
 /** Leaves room for a number: a key has at most 64 characters. */
-const longestPlain = 58;
+const maxPlainLength = 58;
 
 const numbered = 'attributes whose key another attribute has got a number at the end of the key';
 
@@ -23,7 +23,7 @@ export function createAttributeKeyMaker(note: Drafting['note']): (name: string) 
     const owner = name.trim().toLowerCase();
     const isFree = (key: string): boolean => (owners.get(key) ?? owner) === owner;
     let key = plain;
-    for (let number = 2; !isFree(key); number += 1) key = `${plain.slice(0, longestPlain)}_${number}`;
+    for (let number = 2; !isFree(key); number += 1) key = `${plain.slice(0, maxPlainLength)}_${number}`;
     if (key !== plain && !owners.has(key)) note(numbered);
     owners.set(key, owner);
     keys.set(name, key);
@@ -66,9 +66,9 @@ export function createAttributeSet(
 ) {
   const values = new Map<string, unknown[]>();
   const isShort = (text: string): boolean => {
-    if (text.length > longestText)
-      note(`values of more than ${longestText} characters were left out of attributes`);
-    return text.length <= longestText && text !== '';
+    if (text.length > maxTextLength)
+      note(`values of more than ${maxTextLength} characters were left out of attributes`);
+    return text.length <= maxTextLength && text !== '';
   };
   function addAsItIs(name: string, given: string | readonly string[], parse = parseShopValue): void {
     const texts = (typeof given === 'string' ? [given] : given).filter(isShort);
@@ -81,15 +81,15 @@ export function createAttributeSet(
       );
     const type = cells.types?.get(key);
     const items = texts.map(text => (type === undefined ? parse(text) : parseTypedText(text, type, cells)));
-    if (!values.has(key) && values.size >= mostKeys) {
-      note(`attributes beyond ${mostKeys} were left out`);
+    if (!values.has(key) && values.size >= maxKeys) {
+      note(`attributes beyond ${maxKeys} were left out`);
       return;
     }
     const had = values.getOrInsertComputed(key, () => []);
     for (const item of items) {
       if (had.includes(item)) continue;
-      if (had.length < mostValues) had.push(item);
-      else note(`values beyond ${mostValues} of an attribute were left out`);
+      if (had.length < maxValues) had.push(item);
+      else note(`values beyond ${maxValues} of an attribute were left out`);
     }
   }
   return {

@@ -38,7 +38,7 @@ function isBetween(
 }
 
 const day = 24 * 3600 * 1000;
-const longest = 40;
+const maxLength = 40;
 /** Three numbers with the same separator between them, and optionally a time. */
 const dateForm = /^(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:(?:,?\s+|T)(\S.*))?$/i;
 const timeForm =
@@ -46,13 +46,13 @@ const timeForm =
 
 /** Whether the day comes first, as in `25/12/24`: the month cannot be 25. */
 function isDayFirst(text: string): DayFirst {
-  const [, first = '', sign] = dateForm.exec(text.slice(0, longest)) ?? [];
+  const [, first = '', sign] = dateForm.exec(text.slice(0, maxLength)) ?? [];
   return sign === '/' && first.length <= 2 && Number(first) > 12;
 }
 
 /** Reads `2024-03-01`, `01.03.24, 00:00`, `3/1/24`, `2024-02-24T13:00-0800`; undefined for any other format. */
 function readDate(text: string, dayFirst: DayFirst): Moment | undefined {
-  const found = text.length > longest ? null : dateForm.exec(text);
+  const found = text.length > maxLength ? null : dateForm.exec(text);
   if (found === null) return undefined;
   const [, first = '', sign = '', second = '', third = '', time] = found;
   const at = parseDay([first, second, third], sign, dayFirst);

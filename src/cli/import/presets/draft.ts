@@ -1,7 +1,7 @@
 /** The parts of drafts that all shops have in common: options, images in order, one currency. */
 
 import { collectOptions } from '../../../resources/products/import/variant-records.ts';
-import { mostOptions } from '../../../resources/products/members/options.ts';
+import { maxOptions } from '../../../resources/products/members/options.ts';
 import type { AttributeSet } from './attributes.ts';
 import { type Draft, type Drafting, type NamedCurrency, RowProblem, type Variant } from './preset.ts';
 import { requireOneCurrency } from './prices.ts';
@@ -49,17 +49,17 @@ export const isDistinguishing = (
   name: string,
 ): boolean => countDistinct(all, [...names, name]) > countDistinct(all, names);
 
-export const beyondOptions = `options beyond ${mostOptions} were kept as attributes of their product`;
+export const beyondOptions = `options beyond ${maxOptions} were kept as attributes of their product`;
 
 /** Chooses as many options as a product may have: first those that distinguish more variants, then others. */
 export function chooseOptions(all: readonly Combination[], names: readonly string[]): readonly string[] {
-  if (names.length <= mostOptions) return names;
+  if (names.length <= maxOptions) return names;
   const distinct: string[] = [];
   for (const name of names) if (isDistinguishing(all, distinct, name)) distinct.push(name);
-  const [first, few] = [distinct.slice(0, mostOptions), distinct.slice(0, mostOptions - 1)];
+  const [first, few] = [distinct.slice(0, maxOptions), distinct.slice(0, maxOptions - 1)];
   const last = areDistinct(all, first) ? undefined : names.find(name => areDistinct(all, [...few, name]));
   const distinguishing = last === undefined ? first : [...few, last];
-  const chosen = [...new Set([...distinguishing, ...names])].slice(0, mostOptions);
+  const chosen = [...new Set([...distinguishing, ...names])].slice(0, maxOptions);
   return names.filter(name => chosen.includes(name));
 }
 

@@ -13,7 +13,7 @@ export type Joined =
   | { readonly record: SourceRecord; readonly problem: string };
 
 /** The most text, in characters, of rows that are held for other rows of their product. */
-const mostHeld = 256 * 1024 * 1024;
+const maxHeld = 256 * 1024 * 1024;
 
 interface Group {
   /** Whether a row introduces the product. */
@@ -90,7 +90,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
     if (group.rows <= 1 && group.known) return { rows: [row] };
     group.held.push({ record, row });
     held += record.raw.length;
-    if (held > mostHeld) throw new Error(`${file} has rows of one product too far apart: sort it by product`);
+    if (held > maxHeld) throw new Error(`${file} has rows of one product too far apart: sort it by product`);
     if (group.held.length < group.rows) return undefined;
     return release(key, group);
   }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createFieldError } from '../../../http/errors.ts';
 import { normalizeCategories } from '../categories.ts';
-import { mostKeys } from '../members/attributes.ts';
+import { maxKeys } from '../members/attributes.ts';
 import type { StockFields } from '../members/stock.ts';
 import type { ProductFields } from '../schema.ts';
 import { isGiven, optional, type PreparedRecord } from './prepared.ts';
@@ -37,11 +37,11 @@ function computeAttributesAfter(
   const own = keepAsTheyLook(before, record, given);
   if (!isGiven(record, 'attributesByKey')) return own;
   const all = { ...before, ...own };
-  if (Object.keys(all).length > mostKeys)
+  if (Object.keys(all).length > maxKeys)
     throw createFieldError(
       'attributes',
       'maxProperties',
-      `must have ${mostKeys} keys or fewer, including the existing ones`,
+      `must have ${maxKeys} keys or fewer, including the existing ones`,
     );
   return all;
 }

@@ -1,10 +1,10 @@
 /** Merges the variants of import records into those of a product. */
 import { isDeepStrictEqual } from 'node:util';
 import { createFieldError } from '../../../http/errors.ts';
-import { largestId } from '../../../storage/database.ts';
+import { maxId } from '../../../storage/database.ts';
 import { type StoredVariant, toVariantFields, variantOf } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
-import { mostValues, type Option } from '../members/options.ts';
+import { maxValues, type Option } from '../members/options.ts';
 import { mergeStockPart, type Stock, type StockFields, toKeptStock, toStock } from '../members/stock.ts';
 import { refuseBelowReserved } from '../rules.ts';
 import type { ProductFields } from '../schema.ts';
@@ -42,7 +42,7 @@ export function mergeSlots(
   for (const [index, record] of records.entries()) {
     const at = places[index];
     const slot = at === undefined ? undefined : slots[at];
-    const position = record.position ?? slot?.fields.position ?? Math.min(last + 1, largestId);
+    const position = record.position ?? slot?.fields.position ?? Math.min(last + 1, maxId);
     last = Math.max(last, position);
     const fields = { ...mergeVariant(slot?.fields, record, product, index), position };
     refuseBelowReserved(computeStock(slot), fields.stock);
@@ -166,13 +166,13 @@ export function completeOptions(
     const all = new Set([...values, ...(used.find(option => option.name === name)?.values ?? [])]);
     const had = before.find(option => option.name === name)?.values ?? [];
     const isSame = had.length === all.size && had.every(value => all.has(value));
-    if (all.size > mostValues && !isSame)
+    if (all.size > maxValues && !isSame)
       throw createFieldError(['options', index, 'values'], 'maxItems', tooManyValues);
     return { name, values: isSame && all.size > values.length ? had : [...all] };
   });
 }
 
-const tooManyValues = `must have ${mostValues} items or fewer, including those that variants of the product have`;
+const tooManyValues = `must have ${maxValues} items or fewer, including those that variants of the product have`;
 
 /** The summary of a new product's variants. @param price the product's own, for variants without one */
 export function summarizeVariants(variants: readonly VariantFields[], price: number) {

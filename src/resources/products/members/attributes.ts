@@ -7,9 +7,9 @@ import { isObject } from '../../../json-object.ts';
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 export type Attributes = Record<string, z.output<typeof value>>;
 
-export const mostKeys = 100;
-const longestText = 1000;
-const mostTexts = 50;
+export const maxKeys = 100;
+const maxTextLength = 1000;
+const maxTexts = 50;
 export const keyRule = 'must begin with a to z, then up to 63 of a to z, 0 to 9, _ . and -';
 const keyPattern = attributeKey.source;
 
@@ -23,8 +23,8 @@ function findTextProblem(text: string, path: Problem['path']): Problem | undefin
   if (text.includes('\u0000') || !text.isWellFormed()) {
     return { path, rule: 'characters', message: 'must not contain U+0000 or unpaired surrogates' };
   }
-  if (text.length <= longestText || [...text].length <= longestText) return undefined;
-  return { path, rule: 'maxLength', message: `must be at most ${longestText} characters long` };
+  if (text.length <= maxTextLength || [...text].length <= maxTextLength) return undefined;
+  return { path, rule: 'maxLength', message: `must be at most ${maxTextLength} characters long` };
 }
 
 function findProblem(key: string, value: unknown): Problem | undefined {
@@ -38,8 +38,8 @@ function findProblem(key: string, value: unknown): Problem | undefined {
     const message = 'must be a string, a finite number, true, false, or an array of strings';
     return { path: [key], rule: 'type', message };
   }
-  if (value.length > mostTexts) {
-    return { path: [key], rule: 'maxItems', message: `must have ${mostTexts} items or fewer` };
+  if (value.length > maxTexts) {
+    return { path: [key], rule: 'maxItems', message: `must have ${maxTexts} items or fewer` };
   }
   for (const [index, item] of value.entries()) {
     const path = [key, index];
@@ -55,27 +55,27 @@ function findProblems(value: unknown): Problem[] {
     return [{ path: [], rule: 'type', message: 'must be an object' }];
   }
   const entries = Object.entries(value);
-  if (entries.length > mostKeys) {
-    return [{ path: [], rule: 'maxProperties', message: `must have ${mostKeys} keys or fewer` }];
+  if (entries.length > maxKeys) {
+    return [{ path: [], rule: 'maxProperties', message: `must have ${maxKeys} keys or fewer` }];
   }
   return entries.flatMap(([key, one]) => findProblem(key, one) ?? []);
 }
 
-const text = { type: 'string', maxLength: longestText, pattern: '^[^\\u0000]*$' };
+const text = { type: 'string', maxLength: maxTextLength, pattern: '^[^\\u0000]*$' };
 const override = {
   type: 'object',
   propertyNames: { type: 'string', pattern: keyPattern, maxLength: 64 },
-  maxProperties: mostKeys,
+  maxProperties: maxKeys,
   additionalProperties: {
     anyOf: [
       text,
       { type: 'number' },
       { type: 'boolean' },
-      { type: 'array', maxItems: mostTexts, items: text },
+      { type: 'array', maxItems: maxTexts, items: text },
     ],
   },
   examples: [{ colour: 'walnut', watt: 12.5, dimmable: true, materials: ['walnut', 'steel'] }],
-  description: `Up to ${mostKeys} values under keys of your choice: text, a number, a boolean, or several texts.`,
+  description: `Up to ${maxKeys} values under keys of your choice: text, a number, a boolean, or several texts.`,
 };
 
 /** Attributes in a response. */

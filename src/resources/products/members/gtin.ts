@@ -20,11 +20,11 @@ export const isGtin = (text: string): boolean => form.test(text) && hasCheckDigi
 export const toComparableGtin = (gtin: string): string => gtin.replace(/^0+/, '');
 
 /** Including surrounding white space, which is trimmed. */
-const longestGtin = 64;
+const maxGtinLength = 64;
 
 export const gtin = z
   .string()
-  .max(longestGtin)
+  .max(maxGtinLength)
   .trim()
   .refine(text => form.test(text), { error: 'must be 8, 12, 13 or 14 digits', params: { rule: 'pattern' } })
   .refine(text => !form.test(text) || isGtin(text), {
@@ -37,7 +37,7 @@ export const gtin = z
 /** A GTIN to filter by. */
 export const gtinParameter = z
   .string()
-  .max(longestGtin)
+  .max(maxGtinLength)
   .trim()
   .regex(/^\d{8,14}$/, 'must be 8 to 14 digits')
   .meta({ examples: ['4006381333931'] });

@@ -1,10 +1,10 @@
 /** Images of a product: links set by clients, and uploads. */
 import { z } from 'zod';
 import { identifier, prose } from '../../../http/schema.ts';
-import { largestId } from '../../../storage/database.ts';
+import { maxId } from '../../../storage/database.ts';
 
-const longestUrl = 2048;
-export const mostImages = 100;
+const maxUrlLength = 2048;
+export const maxImages = 100;
 /** The path of uploads. */
 export const mediaPath = '/media/';
 
@@ -19,7 +19,7 @@ export const image = z
     id: identifier(),
     url: z
       .string()
-      .max(longestUrl)
+      .max(maxUrlLength)
       .meta({
         pattern: imageAddress,
         examples: ['https://images.example/lamp.jpg'],
@@ -68,7 +68,7 @@ const refusal = {
 /** A link in a request. */
 export const imageLink = z
   .string()
-  .max(longestUrl)
+  .max(maxUrlLength)
   .refine(isLink, refusal.link)
   .refine(isWithoutCredentials, refusal.credentials)
   .meta({ pattern: `^${linkBeginning}`, examples: ['https://images.example/lamp.jpg'] })
@@ -78,7 +78,7 @@ const sentImage = z.object({
   id: identifier().nullish().describe('The id of an image of the product.'),
   url: z
     .string()
-    .max(longestUrl)
+    .max(maxUrlLength)
     .refine(url => url.startsWith(mediaPath) || isLink(url), refusal.link)
     .refine(isWithoutCredentials, refusal.credentials)
     .nullish()
@@ -104,14 +104,14 @@ function refuseUnclear(images: readonly SentImage[], context: z.core.$Refinement
 
 export const sentImages = z
   .array(sentImage)
-  .max(mostImages)
+  .max(maxImages)
   .superRefine(refuseUnclear)
   .describe('Links, or images of the product by id or url, in their order. Omitted images are removed.');
 
 /** An id derived from the url, so that an import can compute it without the database. */
 export function computeImageId(url: string, taken: ReadonlySet<number>): number {
-  let id = (Bun.hash.xxHash32(url) % largestId) + 1;
-  while (taken.has(id)) id = (id % largestId) + 1;
+  let id = (Bun.hash.xxHash32(url) % maxId) + 1;
+  while (taken.has(id)) id = (id % maxId) + 1;
   return id;
 }
 

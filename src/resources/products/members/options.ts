@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { text } from '../../../http/schema.ts';
 
 /** The maximum number of options of a product, and of values of an option. */
-export const mostOptions = 5;
-export const mostValues = 200;
+export const maxOptions = 5;
+export const maxValues = 200;
 
 const areUnique = (values: readonly string[]): boolean => new Set(values).size === values.length;
 const twice = { params: { rule: 'uniqueItems' } };
@@ -18,7 +18,7 @@ const option = z
     values: z
       .array(text(100))
       .min(1)
-      .max(mostValues)
+      .max(maxValues)
       .refine(areUnique, { error: 'must not name a value twice', ...twice })
       .describe('The values that variants may have.')
       .meta({ uniqueItems: true, examples: [['S', 'M', 'L']] }),
@@ -27,10 +27,10 @@ const option = z
 
 export const options = z
   .array(option)
-  .max(mostOptions)
+  .max(maxOptions)
   .refine(all => areUnique(all.map(({ name }) => name)), { error: 'must not name an option twice', ...twice })
   .describe(
-    `The options in which variants differ: up to ${mostOptions} names, each with its values. Lists and searches can be filtered by them as by attributes: \`Size\` as \`attr.size\`.`,
+    `The options in which variants differ: up to ${maxOptions} names, each with its values. Lists and searches can be filtered by them as by attributes: \`Size\` as \`attr.size\`.`,
   );
 
 export type Option = z.output<typeof option>;

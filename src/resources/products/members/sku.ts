@@ -1,4 +1,4 @@
 /** Stock-keeping units: the shop's own codes for products and variants. */
 
 /** In characters: the length of the longest skus that shops export. */
-export const longestSku = 255;
+export const maxSkuLength = 255;

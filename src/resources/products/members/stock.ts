@@ -1,9 +1,9 @@
 /** Stock: how many pieces there are. */
 import { z } from 'zod';
 import type { PatchBody } from '../../../http/endpoint.ts';
-import { largestId } from '../../../storage/database.ts';
+import { maxId } from '../../../storage/database.ts';
 
-export const pieces = z.int().min(0).max(largestId);
+export const pieces = z.int().min(0).max(maxId);
 
 export const stock = z
   .object({

@@ -62,7 +62,7 @@ interface MediaRow {
 }
 
 /** The maximum number of addresses in one statement. */
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 
 /**
  * @returns a function that finds which of these images are uploads in this catalog: an export names an upload by its
@@ -72,7 +72,7 @@ export function createUploadReader({ build, dialect }: Pick<Database, 'build' | 
   return async (session: Session, images: readonly SentImage[], mode: 'lock' | 'read'): Promise<Uploads> => {
     const hashes = [...new Set(images.flatMap(({ url }) => findHash(url ?? '') ?? []))].sort();
     const found = new Map<string, Omit<MediaRow, 'hash'>>();
-    for (const some of splitIntoParts(hashes, mostAtOnce)) {
+    for (const some of splitIntoParts(hashes, maxAtOnce)) {
       const query = sql<MediaRow>`select hash, width, height, colour, type from media
         where hash in (${sql.join(some)}) order by hash ${mode === 'lock' ? dialect.forKeyShare : sql``}`;
       for (const { hash, ...row } of await session.all(query.compile(build)))

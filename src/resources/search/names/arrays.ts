@@ -17,7 +17,7 @@ export interface Named {
   readonly brand: readonly string[];
   /** Words whose spelling in the name or brand differs from the normalized word: `grun`, `grün`. */
   readonly spellings: readonly Spelling[];
-  /** From 0 to `mostQuality`: orders names that match equally well. */
+  /** From 0 to `maxQuality`: orders names that match equally well. */
   readonly quality: number;
 }
 
@@ -51,10 +51,10 @@ interface Lost {
 
 const keptBits = 64;
 
-export const mostQuality = 100;
+export const maxQuality = 100;
 export const gone = 255;
 /** Names are sorted by length, then by id; this and greater lengths count as equal. */
-export const longestName = 15;
+export const maxNameLength = 15;
 /** Steps between two checks of the clock. */
 const stepsAtOnce = 20_000;
 /** Bytes that a word takes in addition to its letters: in the list and, while arrays are built, in a map. */
@@ -184,9 +184,9 @@ export function dropPlace({ qualities, offsets, sequence, lost }: NameArrays, pl
 async function computeOrder(lengths: Uint32Array): Promise<Uint32Array> {
   const order = new Uint32Array(lengths.length);
   let place = 0;
-  for (let length = 0; length <= longestName; length++) {
+  for (let length = 0; length <= maxNameLength; length++) {
     for (let from = 0; from < lengths.length; from++)
-      if (Math.min(longestName, lengths[from] ?? 0) === length) order[place++] = from;
+      if (Math.min(maxNameLength, lengths[from] ?? 0) === length) order[place++] = from;
     await takeTurn();
   }
   return order;

@@ -1,6 +1,6 @@
 /** Finds products by the words of their names and brands: those with all words of a query, best first. */
 import { computeRarity } from '../ranking/score.ts';
-import { mostQuality, type NameArrays, toSpellingsOf } from './arrays.ts';
+import { maxQuality, type NameArrays, toSpellingsOf } from './arrays.ts';
 import {
   countSpan,
   findSpans,
@@ -20,13 +20,13 @@ export interface NameHit {
 }
 
 /** How many products with all words are compared: if there are more, those with the shortest names. */
-const mostCompared = 24;
+const maxCompared = 24;
 /** Places that are read to find these products: about a millisecond of work. */
-const mostLooked = 10_000;
+const maxVisited = 10_000;
 /** A word that at least one in this many products has is kept as a bitmap with a bit for each product. */
 const rareShare = 200;
 /** How many of the words with one prefix are visited first: those that most products have. */
-const mostCommon = 8;
+const maxCommon = 8;
 /** The weight of a word in the brand, relative to one in the name. */
 const ofBrand = 0.9;
 /** The shares of a score, as in ranking/score.ts. */
@@ -120,8 +120,8 @@ function walkCommonestFirst(
   visit: (numbers: Numbers) => boolean,
 ): void {
   let words = 0;
-  walkWords(all, spans, () => ++words <= mostCommon);
-  const common = words > mostCommon ? selectCommonest(all, spans, mostCommon) : [];
+  walkWords(all, spans, () => ++words <= maxCommon);
+  const common = words > maxCommon ? selectCommonest(all, spans, maxCommon) : [];
   if (common.every(({ numbers }) => visit(numbers))) walkWords(all, spans, (_, ...numbers) => visit(numbers));
 }
 
@@ -135,7 +135,7 @@ function findMatches(layers: readonly Layer[]): Match[] {
   const tests = layers.map(layer => createTest(layer, rarest));
   const found = new Map<number, Match>();
   let looked = 0;
-  const isEnough = () => looked >= mostLooked || found.size >= mostCompared;
+  const isEnough = () => looked >= maxVisited || found.size >= maxCompared;
   const take = (index: number, place: number): boolean => {
     const layer = layers[index];
     looked += 1;
@@ -225,6 +225,6 @@ function computeScore(
     (shares.words * sum) / (most === 0 ? 1 : most) +
     shares.name * Math.min(1, inName / Math.max(1, length)) +
     (groups.length > 1 ? (shares.together * neighbours) / (groups.length - 1) : 0) +
-    (shares.quality * (qualities[place] ?? 0)) / mostQuality;
+    (shares.quality * (qualities[place] ?? 0)) / maxQuality;
   return Math.round((0.5 + Math.min(1, value) / 2) * 10_000) / 10_000;
 }

@@ -26,16 +26,16 @@ import { readRanges } from './ranges.ts';
 import type { Layer, NameGroup } from './tiers.ts';
 
 /** The most bytes that names and their builder may take. */
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 /** With larger ids, the array by id alone would be too large. */
-const largestId = 16_000_000;
+const maxId = 16_000_000;
 /** Products whose names have changed, or that are no longer found: after more of these, all names are read again. */
-const mostLate = 500;
+const maxLate = 500;
 /** Products that may change between two searches by name; after more changes all names are dropped. */
-const mostWaiting = 2000;
+const maxWaiting = 2000;
 const rowsAtOnce = 2000;
 /** Milliseconds that a search waits for names that are being read: the names of most shops take less. */
-const longestWait = 500;
+const maxWaitMs = 500;
 /** Words of queries whose matching words are cached. */
 const keptRanges = 5000;
 
@@ -110,7 +110,7 @@ export function createProductNames<Row extends { readonly id: number }>(
     },
     apply(committed) {
       if (main !== undefined) addWaiting(committed);
-      if (waiting.size > mostWaiting) replace(undefined);
+      if (waiting.size > maxWaiting) replace(undefined);
     },
   });
 
@@ -127,7 +127,7 @@ export function createProductNames<Row extends { readonly id: number }>(
         made.add(namedRow(row));
         await takeTurn();
       }
-      isRefused = made.bytes() > mostBytes || (read.at(-1)?.id ?? 0) > largestId;
+      isRefused = made.bytes() > maxBytes || (read.at(-1)?.id ?? 0) > maxId;
       if (isRefused) return undefined;
     }
     return made.make();
@@ -141,7 +141,7 @@ export function createProductNames<Row extends { readonly id: number }>(
     });
     // A search that needs the names after a failure starts another load.
     reading = load.catch(() => undefined);
-    awaitedUntil = performance.now() + longestWait;
+    awaitedUntil = performance.now() + maxWaitMs;
   }
 
   /** Waits for names that will soon be read, so that suggestions are the same before and after. */
@@ -180,7 +180,7 @@ export function createProductNames<Row extends { readonly id: number }>(
       change(main, id, document === null ? undefined : namedIn(id, document));
       await takeTurn();
     }
-    if (main === undefined || Math.max(late.size, main.lost.products) > mostLate) requestLoad();
+    if (main === undefined || Math.max(late.size, main.lost.products) > maxLate) requestLoad();
     if (main === undefined || version === shown) return main && view;
     const first = main;
     const begun = version;

@@ -2,7 +2,7 @@
  * Reads two sets of name arrays as if they were one: results do not depend on which of the two holds a name, that is,
  * on whether the name has changed since all names were read.
  */
-import { findWordsBeginningWith, gone, longestName, type NameArrays } from './arrays.ts';
+import { findWordsBeginningWith, gone, maxNameLength, type NameArrays } from './arrays.ts';
 
 /** A range of consecutive words or places. */
 export interface Span {
@@ -87,8 +87,8 @@ export function selectCommonest(
 
 /** Whether a product sorts before one of the other arrays: by the length of its name, then by id. */
 function isBefore(one: NameArrays, place: number, other: NameArrays, otherPlace: number): boolean {
-  const length = Math.min(longestName, one.lengths[place] ?? 0);
-  const otherLength = Math.min(longestName, other.lengths[otherPlace] ?? 0);
+  const length = Math.min(maxNameLength, one.lengths[place] ?? 0);
+  const otherLength = Math.min(maxNameLength, other.lengths[otherPlace] ?? 0);
   if (length !== otherLength) return length < otherLength;
   return (one.ids[place] ?? 0) < (other.ids[otherPlace] ?? 0);
 }

@@ -6,7 +6,7 @@ import { findSpans, getWord, type Span, walkWords } from './merged.ts';
 import { factors, type NameGroup, type WordRange } from './tiers.ts';
 
 const formsLookedAt = 300;
-const mostForms = 8;
+const maxForms = 8;
 
 /** A range in each of the arrays. */
 interface MergedRange extends Pick<WordRange, 'factor' | 'isLetter'> {
@@ -34,7 +34,7 @@ export function readRanges(
       const form = getWord(all, numbers);
       if (form !== word && stems.isSame(word, form))
         ranges.push({ spans: findExact(all, form), factor: factors.form, isLetter });
-      return ++looked < formsLookedAt && ranges.length <= mostForms;
+      return ++looked < formsLookedAt && ranges.length <= maxForms;
     });
   }
   if (isLast) ranges.push({ spans: findSpans(all, word), factor: factors.beginning, isLetter });

@@ -6,12 +6,12 @@ import { splitRuns, splitWords } from '../../../storage/search/text/split.ts';
 import { computeAverage } from '../../products/ratings.ts';
 import { productOf, products } from '../../products/row.ts';
 import { computeRating } from '../sources.ts';
-import { mostQuality, type Named, type Spelling } from './arrays.ts';
+import { maxQuality, type Named, type Spelling } from './arrays.ts';
 import type { NameSource } from './index.ts';
 
 /** How many words of a name, and of a brand, count. */
-const mostNameWords = 40;
-const mostBrandWords = 10;
+const maxNameWords = 40;
+const maxBrandWords = 10;
 
 interface NameRow {
   readonly id: number;
@@ -45,11 +45,11 @@ function findSpellings(text: string, most: number): Spelling[] {
 
 const toNamed = ({ id, name, brand, rating, available }: NameFacts): Named => ({
   id,
-  name: splitWords(name).slice(0, mostNameWords),
-  brand: brand === null ? [] : splitWords(brand).slice(0, mostBrandWords),
-  spellings: [...findSpellings(name, mostNameWords), ...findSpellings(brand ?? '', mostBrandWords)],
+  name: splitWords(name).slice(0, maxNameWords),
+  brand: brand === null ? [] : splitWords(brand).slice(0, maxBrandWords),
+  spellings: [...findSpellings(name, maxNameWords), ...findSpellings(brand ?? '', maxBrandWords)],
   // As in ranking/score.ts, where a rating counts twice as much.
-  quality: Math.round((mostQuality * (2 * rating + Number(available))) / 3),
+  quality: Math.round((maxQuality * (2 * rating + Number(available))) / 3),
 });
 
 export const createNameSource = ({ build }: Pick<Database, 'build'>): NameSource<NameRow> => ({

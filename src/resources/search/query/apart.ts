@@ -4,9 +4,9 @@ import { listSplits } from './compounds.ts';
 import { type Alternative, factors, type QueryContext, readFrequency, toSeveralWords } from './word.ts';
 
 /** The vocabulary has no shorter words: only the index shows whether documents have them. */
-const shortestKept = 3;
+const minKeptLength = 3;
 /** Letters before the number of a code: `galaxys24`. */
-const longestPrefix = 2;
+const maxPrefixLength = 2;
 /** `80x202`, which texts also write with a multiplication sign. */
 const measures = /^\d+(?:x\d+)+$/;
 
@@ -37,8 +37,10 @@ async function findNumberedNames(context: QueryContext, word: string): Promise<A
   const [name = ''] = splitLettersAndDigits(word);
   const number = word.slice(name.length);
   const ways = Array.from({ length: name.length }, (_, at) => [name.slice(0, at), name.slice(at)] as const)
-    .filter(([first]) => first.length >= shortestKept)
-    .map(([first, rest]) => (rest.length <= longestPrefix ? [first, rest + number] : [first, rest, number]));
+    .filter(([first]) => first.length >= minKeptLength)
+    .map(([first, rest]) =>
+      rest.length <= maxPrefixLength ? [first, rest + number] : [first, rest, number],
+    );
   const known = await context.tools.vocabulary.known(context.session, ways.flat());
   return ways
     .filter(([first = '', ...rest]) => known.has(first) && (rest.length === 1 || known.has(rest[0] ?? '')))
@@ -50,7 +52,9 @@ async function findTwoWords(context: QueryContext, word: string, frequency: numb
   const splits = listSplits(word);
   if (splits.length === 0) return [];
   const known = await context.tools.vocabulary.known(context.session, splits.flat());
-  const possible = splits.filter(parts => parts.every(part => part.length < shortestKept || known.has(part)));
+  const possible = splits.filter(parts =>
+    parts.every(part => part.length < minKeptLength || known.has(part)),
+  );
   const found: Alternative[] = [];
   for (const parts of possible) {
     const { choice } = toSeveralWords(parts, factors.apart);

@@ -12,15 +12,15 @@ import type { Piece } from './pieces.ts';
 import { inflect, removeUmlauts } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
-const shortestPart = 3;
+const minPartLength = 3;
 /** The shortest part that may have lost its last letter. */
-const shortestStem = 4;
+const minStemLength = 4;
 /** `drmartens`, `tvstand`: documents must have both parts. */
-const shortestFirst = 2;
+const minFirstLength = 2;
 const plurals = ['s', 'es', 'n', 'en'] as const;
 /** Shorter words are not compounds. */
-const shortestCompound = 6;
-const longestCompound = 40;
+const minCompoundLength = 6;
+const maxCompoundLength = 40;
 /** Letters that German puts between the parts of a compound. */
 const links = ['s', 'es', 'n', 'en', 'er', 'e'] as const;
 /** The letter that German drops there: `Schurwolle`, `Schurwollpullover`. */
@@ -28,23 +28,23 @@ const dropped = 'e';
 
 /** A first part as it is, without the letters that link it to the next, and with the letter that it may have lost. */
 function listPartForms(part: string): string[] {
-  const parts = [part, ...(part.length >= shortestStem ? [part + dropped] : [])];
+  const parts = [part, ...(part.length >= minStemLength ? [part + dropped] : [])];
   for (const link of links) {
-    if (part.endsWith(link) && part.length - link.length >= shortestPart)
+    if (part.endsWith(link) && part.length - link.length >= minPartLength)
       parts.push(part.slice(0, -link.length));
   }
-  return parts.filter(candidate => candidate.length >= shortestPart);
+  return parts.filter(candidate => candidate.length >= minPartLength);
 }
 
 /** All ways to split a word in two; the second part also without the ending of a plural. */
 export function listSplits(word: string): [string, string][] {
   const points = [...word];
-  if (points.length < shortestCompound || points.length > longestCompound) return [];
+  if (points.length < minCompoundLength || points.length > maxCompoundLength) return [];
   const splits: [string, string][] = [];
-  for (let at = shortestFirst; at <= points.length - shortestPart; at++) {
+  for (let at = minFirstLength; at <= points.length - minPartLength; at++) {
     const second = points.slice(at).join('');
     const start = points.slice(0, at).join('');
-    for (const first of at < shortestPart ? [start] : listPartForms(start))
+    for (const first of at < minPartLength ? [start] : listPartForms(start))
       for (const form of [second, ...removePluralEndings(second)]) splits.push([first, form]);
   }
   return splits;
@@ -52,7 +52,7 @@ export function listSplits(word: string): [string, string][] {
 
 function removePluralEndings(word: string): string[] {
   const found = plurals.filter(
-    ending => word.endsWith(ending) && word.length - ending.length >= shortestPart,
+    ending => word.endsWith(ending) && word.length - ending.length >= minPartLength,
   );
   return found.map(ending => word.slice(0, -ending.length));
 }
@@ -73,14 +73,14 @@ interface Candidate {
 }
 
 /** Shorter prefixes may match too many codes. */
-const shortestCode = 4;
+const minCodeLength = 4;
 
 /** The terms to read for words with digits and words joined to them, so that the reader can fetch them together. */
 function collectTerms(pieces: readonly Piece[], candidates: readonly Candidate[]): Term[] {
   const terms: Term[] = [];
   const add = (word: string, isLast: boolean) => {
     terms.push({ word });
-    if (isLast && word.length >= shortestCode) terms.push({ word, prefix: true });
+    if (isLast && word.length >= minCodeLength) terms.push({ word, prefix: true });
   };
   for (const [index, { word }] of pieces.entries())
     if (hasDigit(word)) add(word, index === pieces.length - 1);
@@ -112,7 +112,7 @@ export async function findJoinedNeighbours(
       // The dictionary splits a word that is still being typed differently from the whole word.
       const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word)) || isDivided(word);
       const shortened =
-        start.length > shortestStem && start.endsWith(dropped) ? start.slice(0, -1) + end : '';
+        start.length > minStemLength && start.endsWith(dropped) ? start.slice(0, -1) + end : '';
       const plain = removeUmlauts(word);
       const joins = [word, ...(plain === word ? [] : [plain]), ...(shortened === '' ? [] : [shortened])];
       const forms = isCode ? [] : [...joins.flatMap(join => [join, ...inflect(join, stems)]), ...irregular];
@@ -144,12 +144,12 @@ export async function findJoinedNeighbours(
 }
 
 /** Words that end with a shorter word have little in common with it. */
-const shortestEnding = 3;
+const minEndingLength = 3;
 /** A word may end with a shorter head by chance. */
-const shortestHead = 4;
+const minHeadLength = 4;
 /** How many forms of a word are looked up as the ends of other words. */
-const mostEndings = 6;
-const mostCompounds = 12;
+const maxEndings = 6;
+const maxCompounds = 12;
 /** Texts with one of these are German, which compounds any words. In English, a `vegetable` is not a `table`. */
 const germanWords = ['und', 'mit', 'der', 'aus'] as const;
 /** A catalog counts as German if more than one in this many documents is. */
@@ -168,9 +168,9 @@ export async function findCompounds(
   const { tools, session } = context;
   const heads = new Map<string, string>();
   for (const form of listEndings(forms, tools.stems)) {
-    const found = await tools.vocabulary.ending(session, form, mostCompounds * 4);
+    const found = await tools.vocabulary.ending(session, form, maxCompounds * 4);
     for (const compound of found)
-      if (compound.length - form.length >= shortestPart && !heads.has(compound)) heads.set(compound, form);
+      if (compound.length - form.length >= minPartLength && !heads.has(compound)) heads.set(compound, form);
   }
   const rests = new Map(
     Array.from(heads, ([compound, head]) => [compound, listPartForms(compound.slice(0, -head.length))]),
@@ -178,8 +178,8 @@ export async function findCompounds(
   const known =
     rests.size === 0 ? new Set() : await tools.vocabulary.known(session, [...rests.values()].flat());
   const alternatives: Alternative[] = [];
-  for (const [compound, head] of [...heads].slice(0, mostCompounds)) {
-    const isLong = head.length >= shortestHead;
+  for (const [compound, head] of [...heads].slice(0, maxCompounds)) {
+    const isLong = head.length >= minHeadLength;
     // For an unknown word of three letters, similar spellings are better than compounds.
     if (!isLong && frequency === 0) continue;
     const isMade = isLong && rests.get(compound)?.some(part => known.has(part)) === true;
@@ -197,8 +197,8 @@ function listEndings(forms: readonly string[], stems: Stems): readonly string[] 
   const [word = ''] = forms;
   const shorter = inflect(word, stems).filter(form => form.length < word.length);
   return [...new Set([...forms, ...shorter])]
-    .filter(form => !hasDigit(form) && [...form].length >= shortestEnding)
-    .slice(0, mostEndings);
+    .filter(form => !hasDigit(form) && [...form].length >= minEndingLength)
+    .slice(0, maxEndings);
 }
 
 type GermanContext = Pick<QueryContext, 'tools' | 'session' | 'types'>;

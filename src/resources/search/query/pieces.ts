@@ -3,10 +3,10 @@ import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { splitRuns } from '../../../storage/search/text/split.ts';
 
 /** Further words of a query are ignored. */
-const mostWords = 20;
+const maxWords = 20;
 /** A shorter part is not a separate word: `t-shirt`. */
-const shortestPart = 3;
-const mostParts = 4;
+const minPartLength = 3;
+const maxParts = 4;
 const apostrophes = `'’‘`;
 const hyphens = '-‐‑_&';
 /** Signs between measures: `80 × 202` is `80x202`. */
@@ -35,7 +35,7 @@ interface Written {
 /** The distinct words of a query, in order. Codes and words like `t-shirt` and `men's` are one word each. */
 export function parsePieces(query: string): Piece[] {
   const pieces = new Map<string, Piece>();
-  for (const piece of generatePieces(query)) if (pieces.size < mostWords) pieces.set(piece.word, piece);
+  for (const piece of generatePieces(query)) if (pieces.size < maxWords) pieces.set(piece.word, piece);
   return [...pieces.values()];
 }
 
@@ -43,7 +43,7 @@ export function parsePieces(query: string): Piece[] {
 export function* generatePieces(query: string): Generator<Piece> {
   let group: Written[] = [];
   for (const written of parseWrittenWords(query.replace(times, 'x'))) {
-    if (written.between === '' || group.length >= mostParts) {
+    if (written.between === '' || group.length >= maxParts) {
       yield* toPieces(group);
       group = [];
     }
@@ -95,6 +95,6 @@ function toPieces(group: readonly Written[]): Piece[] {
   if (words.length < 2) return group.map(({ word, isMark }) => ({ word, parts: [], isMark }));
   const [, second] = group;
   if (group.length === 2 && second !== undefined && isOwned(second)) return [{ word: whole, parts: [] }];
-  const isOne = words.some(word => hasDigit(word) || word.length < shortestPart);
+  const isOne = words.some(word => hasDigit(word) || word.length < minPartLength);
   return isOne ? [{ word: whole, parts: words }] : words.map(word => ({ word, parts: [] }));
 }

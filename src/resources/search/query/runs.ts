@@ -5,14 +5,14 @@ import { isGtin, toComparableGtin } from '../../products/members/gtin.ts';
 import { generatePieces, parsePieces } from './pieces.ts';
 
 /** Shorter runs are taken as words or numbers: `X10` is a code only if it is the whole query. */
-const shortestCode = 4;
-const shortestWhole = 2;
-const longestCode = 100;
+const minCodeLength = 4;
+const minWholeLength = 2;
+const maxCodeLength = 100;
 /** The most pieces of a query that are examined, and that a run has unless it is the whole query. */
-const mostPieces = 20;
-const longestRun = 6;
+const maxPieces = 20;
+const maxRunLength = 6;
 /** The fewest parts of a code without a digit, alone or among other words: `t-shirt` and `blu-ray` have two. */
-const fewestParts = { alone: 2, besideOthers: 3 } as const;
+const minParts = { alone: 2, besideOthers: 3 } as const;
 
 export interface Run {
   /** In the form in which codes are compared. */
@@ -36,7 +36,7 @@ interface Written {
 /** Runs that have a digit or are written like a code. Most queries without digits have none. */
 export function findRuns(query: string): Run[] {
   const tokens = query.trim().split(/\s+/);
-  const parts = tokens.length === 1 ? fewestParts.alone : fewestParts.besideOthers;
+  const parts = tokens.length === 1 ? minParts.alone : minParts.besideOthers;
   const isCode = tokens.map(token => countCodeWords(token) >= parts);
   if (!numeral.test(query) && !isCode.includes(true)) return [];
   const written = parseWritten(query, tokens);
@@ -56,11 +56,11 @@ export function findRuns(query: string): Run[] {
       const last = first + offset;
       word += piece.word;
       places.add(piece.place);
-      if (word.length > longestCode) break;
+      if (word.length > maxCodeLength) break;
       const endsQuery = last === written.length - 1;
       const isWhole = first === 0 && endsQuery;
-      const isLast = endsQuery && word.length >= shortestCode;
-      if (!isLongEnough(word, isWhole) || (offset >= longestRun && !isWhole)) continue;
+      const isLast = endsQuery && word.length >= minCodeLength;
+      if (!isLongEnough(word, isWhole) || (offset >= maxRunLength && !isWhole)) continue;
       if (!numeral.test(word) && !(isCode[piece.token] === true && isOneToken(first, last))) continue;
       const gtin = isGtin(word) ? toComparableGtin(word) : undefined;
       runs.push({ word, gtin, places: [...places], isWhole, isLast });
@@ -70,15 +70,15 @@ export function findRuns(query: string): Run[] {
 }
 
 const isLongEnough = (word: string, isWhole: boolean): boolean =>
-  word.length >= shortestCode ||
-  (isWhole && word.length >= shortestWhole && numeral.test(word) && /\p{L}/u.test(word));
+  word.length >= minCodeLength ||
+  (isWhole && word.length >= minWholeLength && numeral.test(word) && /\p{L}/u.test(word));
 
 function parseWritten(query: string, tokens: readonly string[]): Written[] {
   const placeOf = new Map(parsePieces(query).map(({ word }, place) => [word, place]));
   const written: Written[] = [];
   for (const [token, text] of tokens.entries()) {
     for (const { word, isMark } of generatePieces(text)) {
-      if (written.length === mostPieces) return written;
+      if (written.length === maxPieces) return written;
       const place = placeOf.get(word);
       // A mark is not part of a code.
       if (place !== undefined) written.push({ word: isMark === true ? '' : word, token, place });

@@ -13,9 +13,9 @@ const scales = [
 ] as const;
 
 /** The range of converted amounts: texts do not write less than a tenth, or more than ten thousand, of a unit. */
-const smallest = 0.1;
-const largest = 10_000;
-const mostDigits = 4;
+const minScale = 0.1;
+const maxScale = 10_000;
+const maxDigits = 4;
 
 interface Measure {
   readonly amount: number;
@@ -56,14 +56,14 @@ const toPair = ([number = '', unit, more]: readonly string[]): [string, string |
   more === undefined ? [number, unit] : ['', undefined];
 
 const isShortNumber = (word: string | undefined): boolean =>
-  word !== undefined && word.length <= mostDigits && isWholeNumber(word);
+  word !== undefined && word.length <= maxDigits && isWholeNumber(word);
 
 function convert(amount: number, unit: string): [number, string][] {
   const found = scales.flatMap(([large, small, times]): [number, string][] => [
     ...(unit === large ? [[amount * times, small] satisfies [number, string]] : []),
     ...(unit === small ? [[amount / times, large] satisfies [number, string]] : []),
   ]);
-  return found.filter(([other]) => other >= smallest && other <= largest);
+  return found.filter(([other]) => other >= minScale && other <= maxScale);
 }
 
 /** The words into which texts like `0,5 l` and `0.5l` are split. */

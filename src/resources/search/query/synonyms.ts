@@ -1,9 +1,9 @@
 /** The synonyms of a query's words. */
-import { mostSynonyms, type Synonyms } from '../../synonyms/store.ts';
+import { maxSynonyms, type Synonyms } from '../../synonyms/store.ts';
 import type { Piece } from './pieces.ts';
 
 /** The most adjacent words that have synonyms together. */
-const mostTogether = 4;
+const maxTogether = 4;
 
 /** The synonyms of the word at an index, or of adjacent words that include it; failing that, of other forms of them. */
 export function findSynonyms(
@@ -13,11 +13,11 @@ export function findSynonyms(
 ): readonly (readonly string[])[] {
   if (synonyms.size === 0) return [];
   const windows: (readonly string[])[] = [];
-  for (let first = Math.max(0, at - mostTogether + 1); first <= at; first++) {
-    for (let end = at + 1; end <= Math.min(pieces.length, first + mostTogether); end++)
+  for (let first = Math.max(0, at - maxTogether + 1); first <= at; first++) {
+    for (let end = at + 1; end <= Math.min(pieces.length, first + maxTogether); end++)
       windows.push(pieces.slice(first, end).map(({ word }) => word));
   }
   const found = windows.flatMap(words => synonyms.get(words));
   const all = found.length > 0 ? found : windows.flatMap(words => synonyms.getByForms(words));
-  return all.slice(0, mostSynonyms);
+  return all.slice(0, maxSynonyms);
 }

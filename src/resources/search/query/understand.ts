@@ -36,11 +36,11 @@ const importances = { usual: 1, letter: 0.5, filler: 0.15 } as const;
 /** Words that find fewer documents are also searched for as other words. */
 const fewDocuments = 50;
 /** Shorter prefixes would match nearly every document. */
-const shortestBeginning = 2;
-const mostForms = 8;
+const minBeginningLength = 2;
+const maxForms = 8;
 const formsLookedAt = 300;
 /** How many more letters a form of a word may have than the word. */
-const longestInflection = 5;
+const maxInflectionLength = 5;
 
 const toWordExpression = (alternatives: readonly Alternative[]): Expression => [
   alternatives.map(({ choice }) => choice),
@@ -234,13 +234,13 @@ async function readForms({ stems, vocabulary }: QueryTools, session: SearchSessi
   const found = await vocabulary.beginning(
     session,
     beginning,
-    word.length + longestInflection,
+    word.length + maxInflectionLength,
     formsLookedAt,
   );
   const others = stems.others(word);
   const irregular = others.length === 0 ? [] : await vocabulary.known(session, others);
   const forms = found.filter(form => form !== word && stems.isSame(word, form));
-  return [...new Set([...irregular, ...forms])].slice(0, mostForms);
+  return [...new Set([...irregular, ...forms])].slice(0, maxForms);
 }
 
 /** Words that begin with the last word of a query, which may be incomplete. */
@@ -253,7 +253,7 @@ async function findBeginnings(
     const others = completions.filter(other => other !== word);
     return others.map(other => ({ choice: toChoice(other), factor: factors.beginning }));
   }
-  if ([...word].length < shortestBeginning) return [];
+  if ([...word].length < minBeginningLength) return [];
   const few = await tools.reader.beginning(session, word);
   const longer = few === undefined ? await tools.reader.longerWords(session, word) : undefined;
   if (few === 0 || longer?.length === 0) return [];

@@ -1,6 +1,6 @@
 /** Units of measure that go by several names: `5 gallons` is found by `5 gal` and `5gal`. */
 import type { Choice } from '../../../storage/search/expression.ts';
-import { longestUnit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { maxUnitLength, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Piece } from './pieces.ts';
 
 /** The names of each unit, in their indexed form. */
@@ -80,10 +80,10 @@ export function findOtherUnits(pieces: readonly Piece[]): Written[] {
 
 /** Endings of the size of a pack: `8er` in German, `8s` in British English. */
 const packEndings = ['er', 's'] as const;
-const longestPack = 3;
+const maxPackLength = 3;
 
 const addPack = (number: string, at: number): Written[] =>
-  isWholeNumber(number) && number.length <= longestPack
+  isWholeNumber(number) && number.length <= maxPackLength
     ? packEndings.map(ending => ({ choice: [{ word: number + ending }], first: at, last: at }))
     : [];
 
@@ -127,4 +127,4 @@ const findOtherNames = (number: string, unit: string): readonly string[] =>
 export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
 /** Whether the index also has a number and this name as one word if a text writes them apart. */
-const isShort = (name: string): boolean => name.length <= longestUnit;
+const isShort = (name: string): boolean => name.length <= maxUnitLength;

@@ -8,21 +8,21 @@ import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import { factors } from './word.ts';
 
 /** The fewest letters of a part that stands for the whole word, and of the rest. */
-const shortestPart = 4;
-const shortestRest = 2;
+const minPartLength = 4;
+const minRestLength = 2;
 /** The fewest letters of a beginning that stands for the whole word; it also has at least half of its letters. */
-const shortestStart = 5;
+const minStartLength = 5;
 /** A shorter word may be the end of others by chance. */
-const shortestHead = 4;
+const minHeadLength = 4;
 /** The fewest letters of a word before another that has a typo. */
-const shortestBeginning = 3;
+const minBeginningLength = 3;
 /** The fewest letters of a word that finds longer ones by their end: `zange` finds a `wasserpumpenzange`. */
-const shortestEnding = 3;
+const minEndingLength = 3;
 /** The fewest letters that words share at their end or beginning; also at least half of the word. */
-const shortestShared = 5;
+const minSharedLength = 5;
 /** The most letters that follow the word in a German compound: `erdbeeren` finds an `erdbeerkonfiture`. */
-const longestHead = 20;
-const mostWords = 12;
+const maxHeadLength = 20;
+const maxWords = 12;
 /** Endings that one form of a word has and another lacks. */
 const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
 
@@ -30,7 +30,7 @@ const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
 export function inflect(word: string, stems: Stems): string[] {
   const others = inflections.flatMap(ending => [
     word + ending,
-    ...(word.endsWith(ending) && word.length - ending.length >= shortestEnding
+    ...(word.endsWith(ending) && word.length - ending.length >= minEndingLength
       ? [word.slice(0, -ending.length)]
       : []),
   ]);
@@ -73,22 +73,22 @@ export async function findSimilarWords(
   const toLikeness = (words: readonly string[], isGuess = false) => ({
     ...{ choices: words.map(one => [one]), factor: factors.alike, isGuess },
   });
-  if (word.length >= shortestEnding) {
+  if (word.length >= minEndingLength) {
     for (const form of [word, ...inflect(word, stems)]) {
-      const compounds = await vocabulary.ending(session, form, mostWords);
-      if (compounds.length > 0) return toLikeness(compounds, form.length < shortestHead);
+      const compounds = await vocabulary.ending(session, form, maxWords);
+      if (compounds.length > 0) return toLikeness(compounds, form.length < minHeadLength);
     }
   }
-  const starts = [word, ...inflect(word, stems)].filter(({ length }) => length >= shortestStart);
+  const starts = [word, ...inflect(word, stems)].filter(({ length }) => length >= minStartLength);
   if (starts.length > 0 && (await isGerman())) {
     for (const form of starts.sort((one, other) => one.length - other.length)) {
-      const compounds = await vocabulary.beginning(session, form, form.length + longestHead, mostWords);
+      const compounds = await vocabulary.beginning(session, form, form.length + maxHeadLength, maxWords);
       if (compounds.length > 0) return toLikeness(compounds);
     }
   }
   for (const form of inflect(word, stems).filter(({ length }) => length < word.length)) {
     const near = await vocabulary.near(session, form);
-    if (near.length > 0) return toLikeness(near.slice(0, mostWords));
+    if (near.length > 0) return toLikeness(near.slice(0, maxWords));
   }
   for (const form of [word, ...inflect(word, stems).filter(({ length }) => length < word.length)]) {
     const compounds = await vocabulary.endingNear(session, form);
@@ -108,9 +108,9 @@ async function findParts(
   const points = [...word];
   const ends: string[] = [];
   const beginnings: string[] = [];
-  for (let length = points.length - shortestRest; length >= shortestPart; length--) {
+  for (let length = points.length - minRestLength; length >= minPartLength; length--) {
     ends.push(points.slice(-length).join(''));
-    if (length >= Math.max(shortestStart, points.length / 2))
+    if (length >= Math.max(minStartLength, points.length / 2))
       beginnings.push(points.slice(0, length).join(''));
   }
   const listForms = (part: string) => [part, ...inflect(part, stems)].filter(form => !stems.isFiller(form));
@@ -119,12 +119,12 @@ async function findParts(
     const found = listForms(part).filter(form => known.has(form));
     if (found.length > 0) return found;
   }
-  const shared = Math.max(shortestShared, Math.ceil(points.length / 2));
+  const shared = Math.max(minSharedLength, Math.ceil(points.length / 2));
   if (shared >= points.length) return [];
-  const ended = await vocabulary.ending(session, points.slice(-shared).join(''), mostWords);
+  const ended = await vocabulary.ending(session, points.slice(-shared).join(''), maxWords);
   if (ended.length > 0) return ended;
   const start = points.slice(0, shared).join('');
-  return vocabulary.beginning(session, start, points.length + shared, mostWords);
+  return vocabulary.beginning(session, start, points.length + shared, maxWords);
 }
 
 /**
@@ -137,12 +137,12 @@ async function findMisspeltEnd(
   points: readonly string[],
 ): Promise<readonly (readonly string[])[]> {
   const beginnings = new Map<string, string>();
-  for (let length = points.length - shortestPart; length >= shortestBeginning; length--)
+  for (let length = points.length - minPartLength; length >= minBeginningLength; length--)
     beginnings.set(points.slice(0, length).join(''), points.slice(length).join(''));
   const known = await vocabulary.known(session, [...beginnings.keys()]);
   for (const [beginning, rest] of beginnings) {
     const near = known.has(beginning) ? await vocabulary.near(session, rest) : [];
-    const alike = near.filter(other => other[0] === rest[0]).slice(0, mostWords);
+    const alike = near.filter(other => other[0] === rest[0]).slice(0, maxWords);
     if (alike.length > 0) return alike.map(other => [beginning, other]);
   }
   return [];

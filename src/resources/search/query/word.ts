@@ -8,7 +8,7 @@ import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 
 /** Words of queries whose meanings are cached. */
-const mostCached = 5000;
+const maxCached = 5000;
 
 export interface QueryTools extends QueryCaches {
   readonly reader: SearchReader;
@@ -24,9 +24,9 @@ interface QueryCaches {
 }
 
 export const createQueryCaches = (): QueryCaches => ({
-  meanings: createCachedWords(mostCached),
-  forms: createCachedWords(mostCached),
-  joined: createCachedWords(mostCached),
+  meanings: createCachedWords(maxCached),
+  forms: createCachedWords(maxCached),
+  joined: createCachedWords(maxCached),
 });
 
 /** A word of a query, regardless of its importance. */

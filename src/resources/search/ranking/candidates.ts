@@ -16,13 +16,13 @@ import { enoughHits, type GatherRequest, gather } from './gathered.ts';
 import { generateWithFewer } from './subsets.ts';
 
 /** The most hits that are ranked; all others follow in the order of the index. */
-export const mostCandidates = 200;
+export const maxCandidates = 200;
 /** The same for a search that needs only some hits. */
 export const fewCandidates = 40;
 /** This many hits, and at least those with all words, are scored first: few requests read further. */
 const likelyHits = 25;
 /** The most queries of the index for hits with fewer words. */
-const mostQuestions = 64;
+const maxQuestions = 64;
 export interface Candidates {
   readonly positions: readonly number[];
   /** How many of the first positions are likely to be better than all others. */
@@ -66,7 +66,7 @@ export async function findCandidates(request: CandidateRequest): Promise<Candida
   const complete = await completeCandidates(request);
   if (complete !== undefined) return complete;
   const counts = await reader.counts(session, all, visible, computeSmallest(words));
-  const positions = await readLikeliestOfMany(request, words, mostCandidates);
+  const positions = await readLikeliestOfMany(request, words, maxCandidates);
   return { positions, whole: positions.length, all, expression: all, counts };
 }
 
@@ -77,12 +77,12 @@ export async function completeCandidates(request: CandidateRequest): Promise<Can
   if (words.length === 0 || visible.length === 0) return createEmptyCandidates(visible);
   const all = toExpression(words);
   const gathered = await gather(request);
-  if (gathered !== undefined && gathered.all.length <= mostCandidates)
+  if (gathered !== undefined && gathered.all.length <= maxCandidates)
     return collectFewCandidates(request, all, gathered.all, gathered.some);
   const smallest = computeSmallest(words);
   if ((await reader.cached(session, all, visible, smallest)) !== undefined) return undefined;
-  const first = await reader.page(session, all, visible, { limit: mostCandidates + 1, smallest });
-  return first.length > mostCandidates ? undefined : collectFewCandidates(request, all, first, []);
+  const first = await reader.page(session, all, visible, { limit: maxCandidates + 1, smallest });
+  return first.length > maxCandidates ? undefined : collectFewCandidates(request, all, first, []);
 }
 
 /** Keeps the accepted ones of candidates that are all the hits. */
@@ -153,7 +153,7 @@ async function readLikeliestOfMany(
 /** Adds hits that lack words until there are enough, beginning with those that lack only the commonest word. */
 async function addWithFewerWords(request: CandidateRequest, first: readonly number[]): Promise<number[]> {
   const { words, visible } = request;
-  const found = new Set(first.slice(0, mostCandidates));
+  const found = new Set(first.slice(0, maxCandidates));
   const possible = words.filter(isPossible);
   const rarestFirst = possible.toSorted((a, b) => a.frequency / a.importance - b.frequency / b.importance);
   let questions = 0;
@@ -161,12 +161,12 @@ async function addWithFewerWords(request: CandidateRequest, first: readonly numb
     questions += 1;
     await takeTurn();
     const more = await readLikeliest({ ...request, types: visible }, kept, enoughHits);
-    for (const position of more) if (found.size < mostCandidates) found.add(position);
+    for (const position of more) if (found.size < maxCandidates) found.add(position);
   };
   const isMore = possible.length < words.length || words.some(hasGuesses);
   if (found.size < enoughHits && possible.length > 0 && isMore) await ask(possible);
   for (const kept of generateWithFewer(rarestFirst)) {
-    if (found.size >= enoughHits || questions >= mostQuestions) break;
+    if (found.size >= enoughHits || questions >= maxQuestions) break;
     await ask(kept);
   }
   return [...found];

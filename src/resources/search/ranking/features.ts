@@ -8,7 +8,7 @@ import { takeTurn } from '../../../turns/index.ts';
 import { isUnit } from '../query/units.ts';
 
 /** Only this many characters of a text count: later ones say little. */
-const longestText = 3000;
+const maxTextLength = 3000;
 
 /** Separators between a title and an addition: `Desk Lamp, Black`, `Desk Lamp - Black`. */
 const separators = /[,;:|([]|\s[-–—]\s/;
@@ -85,7 +85,7 @@ export async function toFeatures(
     await add(weights.attribute, fields.attributes);
     await add(weights.tag, fields.tags);
   }
-  if (body !== '') await add(weights.body, [body.slice(0, longestText)]);
+  if (body !== '') await add(weights.body, [body.slice(0, maxTextLength)]);
   const { head, count } = findHead(title, isFiller);
   return { title: titleField, titleLength: Math.max(1, count), head, kinds, brand, fields: all };
 }

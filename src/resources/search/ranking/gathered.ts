@@ -15,9 +15,9 @@ import { computeRarity } from './score.ts';
 
 /** If fewer hits have all words, hits with fewer words are added. */
 export const enoughHits = 50;
-/** All documents of a word are read if about this few have it; a read returns at most `mostRead`. */
+/** All documents of a word are read if about this few have it; a read returns at most `maxRead`. */
 const fewHits = 1500;
-const mostRead = 2000;
+const maxRead = 2000;
 
 export interface GatherRequest {
   readonly reader: HitReader;
@@ -60,9 +60,9 @@ export async function gather({
   const getChoices = (word: QueryWord) => word.alternatives.map(({ choice }) => choice);
   const read: number[][] = [];
   for (const word of rare) {
-    const page = { limit: mostRead, smallest: word.frequency };
+    const page = { limit: maxRead, smallest: word.frequency };
     const positions = isPossible(word) ? await reader.page(session, [getChoices(word)], visible, page) : [];
-    if (positions.length >= mostRead) return undefined;
+    if (positions.length >= maxRead) return undefined;
     read.push(positions);
   }
   const positions = read.length === 1 ? (read[0] ?? []) : [...new Set(read.flat())].sort((a, b) => a - b);

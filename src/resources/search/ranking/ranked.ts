@@ -5,7 +5,7 @@ import type { Expression } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { takeTurn } from '../../../turns/index.ts';
-import { mostCandidates } from './candidates.ts';
+import { maxCandidates } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
 import type { Scorable } from './scorable-cache.ts';
 import { computeScore, type Weighed } from './score.ts';
@@ -43,7 +43,7 @@ interface Reading {
 
 const unranked = -1;
 /** The smallest difference between two scores. */
-const leastDifference = 0.0001;
+const minDifference = 0.0001;
 
 /** Scores documents and sorts them, best first. */
 export async function rankDocuments(
@@ -82,7 +82,7 @@ export async function rankHead(
   const first = await scored(positions.slice(0, likely));
   const others = positions.slice(likely);
   if (others.length === 0) return first;
-  const most = Math.max(0, (first.at(-1)?.score ?? 1) - leastDifference);
+  const most = Math.max(0, (first.at(-1)?.score ?? 1) - minDifference);
   if (wanted <= first.length)
     return [...first, ...others.map(position => ({ position, score: most, missing: [] }))];
   return [...first, ...(await scored(others)).map(hit => ({ ...hit, score: Math.min(most, hit.score) }))];
@@ -127,7 +127,7 @@ async function readRestFrom(
   if (all === undefined || limit <= 0) return [];
   const range = backwards ? { high: position } : { low: position };
   const found = await reader.page(session, all, types, {
-    limit: limit + mostCandidates,
+    limit: limit + maxCandidates,
     descending: backwards,
     ...range,
   });
@@ -145,7 +145,7 @@ async function readRestAfter(
 ): Promise<RankedHit[]> {
   const { all, types, head } = ranking;
   if (all === undefined || limit <= 0) return [];
-  const found = await reader.page(session, all, types, { limit: limit + mostCandidates, offset: skip });
+  const found = await reader.page(session, all, types, { limit: limit + maxCandidates, offset: skip });
   const [first] = found;
   if (first === undefined) return [];
   const passed = head.filter(({ position }) => position < first).length;

@@ -34,7 +34,7 @@ const again = 0.3;
 /** The factor for words of a choice that are not adjacent. */
 const scattered = 0.5;
 /** How many forms of a word are compared with those of its neighbour. */
-const mostForms = 4;
+const maxForms = 4;
 /** Hits with all words of the query score above this, all others below. */
 const allWords = 0.5;
 /** The share of a query's weight that a hit may lack: that of words that nearly all documents have. */
@@ -90,7 +90,7 @@ export function weighWord(
     isFiller: importance <= negligible,
     weight: importance * computeRarity(frequency, documents),
     ways: ways.sort((one, other) => other.factor - one.factor),
-    forms: forms.slice(0, mostForms),
+    forms: forms.slice(0, maxForms),
   };
 }
 

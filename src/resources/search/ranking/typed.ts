@@ -14,7 +14,7 @@ import {
 } from './candidates.ts';
 import { type RankedHit, type Ranking, rankHead } from './ranked.ts';
 
-const shortestWord = 2;
+const minWordLength = 2;
 /** The factors of alternatives that differ from the word as typed. */
 const notAsTyped: readonly number[] = [factors.stem, factors.beginning, factors.compound, factors.typo];
 
@@ -61,7 +61,7 @@ function* generateTiers(words: readonly QueryWord[]): Generator<readonly QueryWo
   if (last === undefined) return;
   const exact = words.map(word => removeAlternatives(removeGuesses(word), notAsTyped));
   // A single letter at the end is taken as a prefix, not as a word.
-  if (last.text.length >= shortestWord) yield exact;
+  if (last.text.length >= minWordLength) yield exact;
   const others = words.slice(0, -1);
   if (others.some(({ alternatives }) => alternatives.some(({ factor }) => factor === factors.stem)))
     yield [...exact.slice(0, -1), removeGuesses(last)];

@@ -13,7 +13,7 @@ import { findRuns, type Run } from '../query/runs.ts';
 import { type Coded, factors, toChoice } from '../query/word.ts';
 
 /** The most variants that are found by whole codes, by GTINs, and by the beginning of a code. */
-const mostVariants = 20;
+const maxVariants = 20;
 /** No character sorts after it. */
 const lastCharacter = '\u{10ffff}';
 
@@ -138,7 +138,7 @@ interface Wanted {
 
 /** One statement for all lists: each list takes a few seeks in an index. */
 function buildLookup({ codes, gtins, beginnings }: Wanted): RawBuilder<Found> {
-  const limit = sql.lit(mostVariants);
+  const limit = sql.lit(maxVariants);
   const parts: RawBuilder<unknown>[] = [];
   if (codes.length > 0)
     parts.push(sql`select product_id, code as found, sku from product_variants

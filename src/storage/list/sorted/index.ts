@@ -18,9 +18,9 @@ import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.t
 import { createSortedKeys, type SortedKeys } from './keys.ts';
 import { cutPage, type Selected, toRange } from './pages.ts';
 
-/** Maximum size of all keys, in bytes: each key takes 16. `mostKeys` is the limit for one filter. */
+/** Maximum size of all keys, in bytes: each key takes 16. `maxKeys` is the limit for one filter. */
 const keysSize = 64 * 1024 * 1024;
-const mostKeys = 1_500_000;
+const maxKeys = 1_500_000;
 /** Maximum number of filters whose requests are counted. */
 const noticedFilters = 1000;
 /** How often a filter is requested before its keys are read; and the factor by which that grows with each read. */
@@ -141,7 +141,7 @@ export function createSortedLists<Row>(
     for (let last: Versioned | undefined; ; ) {
       const { rows, isFull } = await next(last);
       for (const { sort_value, id } of rows) keys.add({ value: Number(sort_value), id });
-      if (keys.size() > mostKeys || isGivenUp()) return false;
+      if (keys.size() > maxKeys || isGivenUp()) return false;
       if (!isFull) return true;
       last = rows.at(-1);
       await takeTurn();

@@ -8,14 +8,14 @@ import { runOnce } from '../../../turns/slices.ts';
 import type { Choice, Expression, Term } from '../expression.ts';
 import { getDocumentId, getDocumentType, searchTypes } from '../index.ts';
 import type { SearchSession } from '../reading/frequency.ts';
-import { mostDocuments, type SearchReader } from '../reading/index.ts';
+import { maxDocuments, type SearchReader } from '../reading/index.ts';
 import { type ChoiceSets, findMatchingDocuments, type GroupSets } from './matching.ts';
 import { countDocuments, type DocumentSet, toDocumentSet } from './set.ts';
 import type { WordSets } from './words.ts';
 
 /** The most documents other than products that are cached for a word, and the most words that have some cached. */
-const mostOthers = 500;
-const mostWords = 5000;
+const maxOthers = 500;
+const maxWords = 5000;
 const otherTypes = searchTypes.filter(type => type !== 'product');
 
 /** Positions of documents that are not products; undefined if they must be read from the index. */
@@ -75,7 +75,7 @@ function listMatchingWords(term: Term): readonly string[] | undefined {
 export function createFinder(reader: SearchReader, words: WordSets, few: number): Finder {
   const searches = new WeakMap<SearchSession, Memo>();
   const othersOfWords = createBoundedMap<string, { readonly seen: number; readonly others: Others }>(
-    mostWords,
+    maxWords,
   );
 
   async function openMemo(session: SearchSession): Promise<Memo> {
@@ -91,7 +91,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     const key = toKey(terms);
     if (memo.read.has(key)) return memo.read.get(key);
     const group = terms.map(term => [term]);
-    const positions = await reader.page(session, [group], searchTypes, { limit: mostDocuments });
+    const positions = await reader.page(session, [group], searchTypes, { limit: maxDocuments });
     return hold(session, memo, terms, positions);
   }
 
@@ -100,7 +100,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     const products = positions.filter(position => getDocumentType(position) === 'product');
     const set = toDocumentSet(Uint32Array.from(products, getDocumentId));
     const others = positions.slice(products.length);
-    const found = positions.length >= mostDocuments ? undefined : { set, others };
+    const found = positions.length >= maxDocuments ? undefined : { set, others };
     if (products.length >= few || terms.some(({ mark }) => mark !== undefined)) {
       const [first = [], second] = terms.map(term => listMatchingWords(term) ?? []);
       const [word, longer] = first;
@@ -130,9 +130,9 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     const seen = words.othersSeen();
     const cached = othersOfWords.get(word);
     if (cached?.seen === seen) return cached.others;
-    const page = { limit: mostOthers + 1 };
+    const page = { limit: maxOthers + 1 };
     const positions = await reader.page(session, [[[{ word }]]], otherTypes, page);
-    const others = positions.length > mostOthers ? undefined : positions;
+    const others = positions.length > maxOthers ? undefined : positions;
     if (seen === words.othersSeen()) othersOfWords.set(word, { seen, others });
     return others;
   }

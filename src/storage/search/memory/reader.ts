@@ -4,7 +4,7 @@
  */
 import { type DocumentType, getDocumentType, searchTypes } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
-import { mostDocuments, type SearchReader } from '../reading/index.ts';
+import { maxDocuments, type SearchReader } from '../reading/index.ts';
 import { createFinder } from './finder.ts';
 import { createGroupTest } from './matching.ts';
 import { countDocuments, getSomeIds } from './set.ts';
@@ -38,7 +38,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
       if (known !== undefined) return countDocuments(known.set) + known.others.length;
       const total = (await isNoCode(session, word)) ? 0 : await reader.beginning(session, word);
       if (total === undefined) return undefined;
-      const page = { limit: mostDocuments, smallest: total };
+      const page = { limit: maxDocuments, smallest: total };
       const found = total === 0 ? [] : await reader.page(session, [[[term]]], searchTypes, page);
       await hold(session, term, found);
       return found.length;

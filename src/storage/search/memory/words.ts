@@ -15,11 +15,11 @@ import { countSetBytes, type DocumentSet, getIdLimit, putDocument, toDocumentSet
 /** The most bytes of all sets. */
 const setsSize = 64 * 1024 * 1024;
 /** The most sets: each change of a product is applied to all of them. */
-const mostSets = 2000;
+const maxSets = 2000;
 /** The most changes that wait to be applied: after more, all sets are dropped, and one being read is not kept. */
-const mostChanged = 2000;
+const maxChanged = 2000;
 /** The most words that wait to be read: others must be requested again. */
-const mostWaiting = 200;
+const maxWaiting = 200;
 
 /** A word in its indexed form, with its mark. */
 type IndexedWord = string;
@@ -41,7 +41,7 @@ export function createWordSets(
   { collection, wordsOf, read }: WordSource,
 ) {
   const sets = new LRUCache<IndexedWord, DocumentSet>({
-    max: mostSets,
+    max: maxSets,
     maxSize: setsSize,
     sizeCalculation: countSetBytes,
   });
@@ -74,7 +74,7 @@ export function createWordSets(
       clear: forgetAll,
       apply(committed) {
         if (sets.size > 0) addChanged(committed);
-        if (changed.size > mostChanged) forgetAll();
+        if (changed.size > maxChanged) forgetAll();
       },
     },
     reworded,
@@ -123,7 +123,7 @@ export function createWordSets(
   }
 
   function keepRead(word: IndexedWord, ids: Uint32Array, replayed: readonly Change[]): void {
-    if (changed.size + replayed.length > mostChanged) return;
+    if (changed.size + replayed.length > maxChanged) return;
     addChanged(replayed);
     unsettled.add(word);
     put(word, toDocumentSet(ids));
@@ -156,7 +156,7 @@ export function createWordSets(
     },
     /** Requests that a word be read into memory. */
     want(word: IndexedWord): void {
-      if (sets.has(word) || waiting.size >= mostWaiting || loads.isResting()) return;
+      if (sets.has(word) || waiting.size >= maxWaiting || loads.isResting()) return;
       waiting.add(word);
       if (isReading) return;
       isReading = true;

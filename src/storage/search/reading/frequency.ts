@@ -25,7 +25,7 @@ export const shortReads = 20_000;
 /** Documents that are tested one by one in about a millisecond. */
 const fewTested = 1000;
 /** How often the frequency of a common word is used in spite of changes, before it is counted again. */
-const mostUses = 500;
+const maxUses = 500;
 
 /**
  * The session of one search: a new object for each search, by which its results are cached. `failOnLongRead`: reads
@@ -133,7 +133,7 @@ export function createFrequencyReader(
       if (known !== undefined) {
         known.uses += 1;
         if (known.seen === seen) return known.total;
-        if (known.total >= reachLimit && known.uses < mostUses) return known.total;
+        if (known.total >= reachLimit && known.uses < maxUses) return known.total;
       }
       if (!isOneWord(expression) && smallest > shortReads) await refuseIfLong(session, types, expression);
       const total = await read(session, expression, types);

@@ -94,7 +94,7 @@ const fewLonger = 16;
 /** The most documents that a session that fails on long reads may collect for a prefix. */
 const fewInstances = 2000;
 /** The most documents of each word when several are read together. */
-export const mostDocuments = 2001;
+export const maxDocuments = 2001;
 /** The most hits that a session that fails on long reads may skip. */
 const shortReadOffset = 1000;
 /** The most hits that such a session may read. */
@@ -217,7 +217,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
       const found: number[][] = [];
       for (const { at } of wanted) found[at] = [];
       const queries = wanted.map(({ query }) => query).join('\n');
-      const limit = mostDocuments;
+      const limit = maxDocuments;
       const rows =
         wanted.length === 0
           ? []

@@ -29,13 +29,13 @@ const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g'
  * The most characters of a folded text. One character may become eighteen. In real text of any language each becomes at
  * most three, so that nothing is left out of a description of the greatest length.
  */
-const longestFolded = 500_000;
+const maxFoldedLength = 500_000;
 /** Characters that are folded in one piece, and the most marks after them that belong to it. */
 const pieceLength = 4000;
-const longestSequence = 64;
+const maxSequenceLength = 64;
 
 /** @param most after about this many characters, no more pieces are folded */
-function foldText(text: string, most = longestFolded): string {
+function foldText(text: string, most = maxFoldedLength): string {
   if (text.length <= pieceLength) return foldPiece(text);
   let result = '';
   for (const { folded } of foldPieces(text, most)) result += folded;
@@ -45,7 +45,7 @@ function foldText(text: string, most = longestFolded): string {
 /** The same, piece by piece, with the position of each in the text. */
 export function* foldPieces(
   text: string,
-  most = longestFolded,
+  most = maxFoldedLength,
 ): Generator<{ readonly start: number; readonly folded: string }> {
   let length = 0;
   for (let start = 0; start < text.length && length < most; ) {
@@ -69,7 +69,7 @@ const foldPiece = (text: string): string =>
 function findSequenceEnd(text: string, place: number): number {
   const code = text.charCodeAt(place);
   const end = code >= 0xdc00 && code <= 0xdfff ? place + 1 : place;
-  const marks = marksAhead.exec(text.slice(end, end + longestSequence))?.[0] ?? '';
+  const marks = marksAhead.exec(text.slice(end, end + maxSequenceLength))?.[0] ?? '';
   return end + marks.length;
 }
 
@@ -80,7 +80,7 @@ const foldedWord = /[\p{L}\p{N}\p{M}]+|\n/gu;
 const groupLength = 1000;
 
 /** Longer words are cut: queries do not have them, and PostgreSQL's index takes at most 2,046 bytes. */
-export const longestWord = 64;
+export const maxWordLength = 64;
 
 /** A run as it is written in the text. */
 interface Found {
@@ -89,12 +89,12 @@ interface Found {
 }
 
 /** The runs of a text, some at a time; no more are searched for than are requested. */
-function* groupRuns(text: string, longestRun: number): Generator<readonly Found[]> {
+function* groupRuns(text: string, maxRunLength: number): Generator<readonly Found[]> {
   let group: Found[] = [];
   let length = 0;
   for (const { 0: found, index } of text.matchAll(stretch)) {
     group.push({ text: found, index });
-    length += Math.min(found.length, longestRun);
+    length += Math.min(found.length, maxRunLength);
     if (length < groupLength) continue;
     yield group;
     group = [];
@@ -105,12 +105,12 @@ function* groupRuns(text: string, longestRun: number): Generator<readonly Found[
 
 /**
  * The runs of a text and their words.
- * @param longestRun how many characters of a run are split into words
+ * @param maxRunLength how many characters of a run are split into words
  */
-export function* foldRuns(text: string, longestRun = Number.POSITIVE_INFINITY): Generator<Run> {
-  let left = longestFolded;
-  for (const group of groupRuns(text, longestRun)) {
-    const together = left > 0 ? foldGroup(group, longestRun, left) : keepAscii(group);
+export function* foldRuns(text: string, maxRunLength = Number.POSITIVE_INFINITY): Generator<Run> {
+  let left = maxFoldedLength;
+  for (const group of groupRuns(text, maxRunLength)) {
+    const together = left > 0 ? foldGroup(group, maxRunLength, left) : keepAscii(group);
     left -= together.length;
     const parts = together.match(foldedWord) ?? [];
     let next = 0;
@@ -128,8 +128,8 @@ export function* foldRuns(text: string, longestRun = Number.POSITIVE_INFINITY): 
   }
 }
 
-const foldGroup = (group: readonly Found[], longestRun: number, most: number): string =>
-  foldText(group.map(({ text }) => shortenRun(text, longestRun)).join('\n'), most);
+const foldGroup = (group: readonly Found[], maxRunLength: number, most: number): string =>
+  foldText(group.map(({ text }) => shortenRun(text, maxRunLength)).join('\n'), most);
 
 /** Keeps only runs that need no folding: for the rest of a text of which very much had to be folded. */
 const keepAscii = (group: readonly Found[]): string =>
@@ -143,4 +143,6 @@ const shortenRun = (found: string, longest: number): string =>
 
 /** Cuts a word by code points: half a surrogate pair could not be stored. */
 const cut = (word: string): string =>
-  word.length <= longestWord ? word : [...word.slice(0, 2 * longestWord)].slice(0, longestWord).join('');
+  word.length <= maxWordLength
+    ? word
+    : [...word.slice(0, 2 * maxWordLength)].slice(0, maxWordLength).join('');

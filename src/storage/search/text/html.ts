@@ -64,7 +64,7 @@ const entities: ReadonlyMap<string, string> = new Map([
   ['egrave', 'è'],
 ]);
 const entity = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));/g;
-const longestName = 41;
+const maxNameLength = 41;
 const blank = /\s/;
 
 /** Text without markup; text that has none is returned unchanged. Takes linear time for any text. */
@@ -117,8 +117,8 @@ function readTagName(text: string, open: number): string {
   const start = text.charCodeAt(open + 1) === slash ? open + 2 : open + 1;
   if (!isLetter(text.charCodeAt(start))) return '';
   let end = start + 1;
-  while (end - start <= longestName && isOfName(text.charCodeAt(end))) end++;
-  const isName = end - start <= longestName && isEndOfName(text.charCodeAt(end));
+  while (end - start <= maxNameLength && isOfName(text.charCodeAt(end))) end++;
+  const isName = end - start <= maxNameLength && isEndOfName(text.charCodeAt(end));
   return isName ? text.slice(start, end).toLowerCase() : '';
 }
 
@@ -151,11 +151,11 @@ function findContentEnd(text: string, name: string, from: number): number | unde
   return close < 0 ? text.length : close + 1;
 }
 
-const largestCodePoint = 0x10ffff;
+const maxCodePoint = 0x10ffff;
 
 function decodeEntity(found: string, decimal?: string, hexadecimal?: string, name?: string): string {
   if (name !== undefined) return entities.get(name) ?? found;
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
-  const isCharacter = code >= 0x20 && code <= largestCodePoint && (code < 0xd800 || code > 0xdfff);
+  const isCharacter = code >= 0x20 && code <= maxCodePoint && (code < 0xd800 || code > 0xdfff);
   return isCharacter ? String.fromCodePoint(code) : ' ';
 }

@@ -7,7 +7,7 @@ const inch = 'in';
 const marks = /["″”“„]|''/g;
 
 /** The most marks in a text: more than any meaningful text has. Each forms several words with its neighbours. */
-const mostMarks = 5000;
+const maxMarks = 5000;
 
 /** Where a mark is in a text. */
 interface Mark {
@@ -27,7 +27,7 @@ export function findInchMarks(text: string): readonly Mark[] {
   const found: Mark[] = [];
   let isQuoted = false;
   for (const { 0: mark, index } of text.matchAll(marks)) {
-    if (found.length === mostMarks) break;
+    if (found.length === maxMarks) break;
     const isQuotation = mark !== '″' && mark !== "''";
     if (mark === '“' || mark === '„' || (isQuotation && isQuoted)) isQuoted = mark === '„' || !isQuoted;
     else if (numeral.test(text.charAt(index - 1))) found.push({ start: index, end: index + mark.length });

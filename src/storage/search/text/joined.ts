@@ -4,16 +4,16 @@
  */
 
 /** The most characters of a joined word. */
-const longest = 24;
+const maxLength = 24;
 /** The most words that are joined. */
-export const mostParts = 4;
+export const maxParts = 4;
 /** The most letters before a number, and after it: `GSR 18`, `500 grams`. */
-const longestPrefix = 3;
-export const longestUnit = 5;
+const maxPrefixLength = 3;
+export const maxUnitLength = 5;
 /** Longer numbers are not joined across a space. */
-const longestNumber = 8;
+const maxNumberLength = 8;
 /** Shorter parts of a word are units and the like, which mean nothing alone. */
-const shortestPart = 3;
+const minPartLength = 3;
 const space = 0x20;
 const slash = 0x2f;
 const dot = 0x2e;
@@ -50,7 +50,7 @@ function findEnds(word: string): readonly number[] | undefined {
     const is = isNumeral(word.charCodeAt(index));
     if (is === last) continue;
     last = is;
-    if (ends.push(index) >= mostParts) return;
+    if (ends.push(index) >= maxParts) return;
   }
   if (ends.length === 0) return;
   ends.push(word.length);
@@ -68,7 +68,7 @@ export function addParts(word: string, into: string[]): void {
   let start = 0;
   for (const first of ends) {
     for (const end of ends) {
-      if (end >= first && end - start >= shortestPart && end - start < word.length)
+      if (end >= first && end - start >= minPartLength && end - start < word.length)
         into.push(word.slice(start, end));
     }
     start = first;
@@ -84,8 +84,8 @@ function isJoinable(before: string, first: boolean, word: string, second: boolea
   if (between === space)
     return (
       (first || second) &&
-      before.length <= (first ? longestNumber : longestPrefix) &&
-      word.length <= (second ? longestNumber : longestUnit)
+      before.length <= (first ? maxNumberLength : maxPrefixLength) &&
+      word.length <= (second ? maxNumberLength : maxUnitLength)
     );
   if (isTight(between)) return true;
   // Not decimal numbers and fractions.
@@ -133,9 +133,9 @@ export function createJoiner(into: string[], inside: string[]): Joiner {
     anyMixed ||= mixed;
     if (between === space) unspaced = parts.length;
     let text = word;
-    for (let index = parts.length - 1; index >= 0 && parts.length - index < mostParts; index--) {
+    for (let index = parts.length - 1; index >= 0 && parts.length - index < maxParts; index--) {
       text = parts[index] + text;
-      if (text.length > longest) break;
+      if (text.length > maxLength) break;
       // Of `state-of-the-art`, only joined words that begin with its first word.
       if (digits || index === 0) into.push(text);
       // Across a space, two numbers would become one stretch of digits: `RTX4070 8GB`.

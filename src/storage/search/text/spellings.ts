@@ -28,11 +28,11 @@ const others: readonly (readonly [string, string])[] = [
 const all = [...pairs, ...others];
 const british = new Map(all);
 const american = new Map(all.map(([one, other]) => [other, one]));
-const longestStart = Math.max(...all.flat().map(({ length }) => length));
+const maxStartLength = Math.max(...all.flat().map(({ length }) => length));
 
 /** The word with its beginning in the other spelling. */
 function replaceStart(word: string, spellings: ReadonlyMap<string, string>): string {
-  for (let length = Math.min(word.length, longestStart); length > 0; length--) {
+  for (let length = Math.min(word.length, maxStartLength); length > 0; length--) {
     const other = spellings.get(word.slice(0, length));
     if (other !== undefined) return other + word.slice(length);
   }

@@ -2,13 +2,13 @@
  * Splits text into the words that are searched for: lower case, without diacritics. Both databases index these words
  * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
-import { foldRuns, longestWord } from './folded.ts';
+import { foldRuns, maxWordLength } from './folded.ts';
 import { findInchMarks, inchWords, replaceInchMarks } from './inches.ts';
 import { createJoiner, hasDigit, isDigit, type Joiner, numeral } from './joined.ts';
 import type { Run } from './unspaced.ts';
 
 /** How many characters of a run are split into words. */
-const longestRun = 500;
+const maxRunLength = 500;
 
 /**
  * Generates the runs of a text and its marks for inches, in order. Of a very long run, only the beginning is split: a
@@ -32,7 +32,7 @@ export function* splitRuns(text: string): Generator<Run> {
 /** @param offset where this text begins in the whole text */
 function* splitUnmarkedRuns(text: string, offset: number): Generator<Run> {
   if (!isPlain(text)) {
-    for (const found of foldRuns(text, longestRun))
+    for (const found of foldRuns(text, maxRunLength))
       yield { ...found, start: offset + found.start, end: offset + found.end };
     return;
   }
@@ -129,7 +129,7 @@ function collectPlain(text: string, into: string[], join: Joiner | undefined): n
     const word = getPlainWord(small, start, end);
     into.push(word);
     if (join !== undefined) {
-      const last = Math.min(end, start + longestWord) - 1;
+      const last = Math.min(end, start + maxWordLength) - 1;
       // Read from the text: reading it from the word would first copy the word out of the text.
       const digit = isDigit(text.charCodeAt(start)) || isDigit(text.charCodeAt(last));
       const numerals = countDigits(text, start, end);
@@ -182,4 +182,4 @@ const isAsciiWord = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 
 const getPlainWord = (small: string, start: number, end: number): string =>
-  small.slice(start, Math.min(end, start + longestWord));
+  small.slice(start, Math.min(end, start + maxWordLength));

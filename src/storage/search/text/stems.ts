@@ -62,7 +62,7 @@ export type Stems = ReturnType<typeof createStems>;
 /** Words whose stems are cached: computing one costs as much as a lookup. */
 const knownWords = 20_000;
 /** Shorter words have no forms. */
-const shortest = 3;
+const minLength = 3;
 
 export function createStems(chosen: readonly Language[]) {
   const active = chosen.map(language => ({ language, stem: stemmers[language] }));
@@ -82,7 +82,7 @@ export function createStems(chosen: readonly Language[]) {
       const lengths = active.map(({ stem }) => countSharedLetters(word, stem(word)));
       const least = Math.min(word.length, ...lengths);
       // The last letter of a stem may stand for another: battery, batteries.
-      return word.slice(0, Math.max(Math.min(word.length, shortest), least - 1));
+      return word.slice(0, Math.max(Math.min(word.length, minLength), least - 1));
     },
     /** Forms of the word with another beginning. */
     others(word: string): readonly string[] {
@@ -97,13 +97,13 @@ export function createStems(chosen: readonly Language[]) {
     },
     isSame(one: string, other: string): boolean {
       if (one === other) return true;
-      if (one.length < shortest || other.length < shortest) return false;
+      if (one.length < minLength || other.length < minLength) return false;
       const mine = getStems(one);
       return getStems(other).some((stem, index) => stem === mine[index]);
     },
     /** Keys of a list of words, one for each language: lists that share a key are forms of each other. */
     keysOf(words: readonly string[]): readonly string[] {
-      const stems = words.map(word => (word.length < shortest ? undefined : getStems(word)));
+      const stems = words.map(word => (word.length < minLength ? undefined : getStems(word)));
       const keys = active.map((_, index) =>
         stems.map((own, place) => own?.[index] ?? words[place]).join(' '),
       );

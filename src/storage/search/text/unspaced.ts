@@ -26,7 +26,7 @@ const clusters = /[^\p{M}\uff9e\uff9f][\p{M}\uff9e\uff9f]*/gu;
 /** Serves all these scripts: each has a dictionary of its own. */
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
 /** The most characters that the dictionary splits, at half a microsecond each. No real text has so many without a space. */
-const longestDivided = 10_000;
+const maxDividedLength = 10_000;
 
 /** Whether a run must be split. The first character decides: a run has one kind of script. */
 export const isUnspaced = (text: string): boolean => inPairs.test(text) || isDivided(text);
@@ -40,7 +40,7 @@ export function splitStretch(text: string, folded: string, start: number): Itera
 
 function* splitByDictionary(text: string, folded: string, start: number): Generator<Run> {
   const isAligned = folded.length === text.length;
-  for (const { segment, index } of segmenter.segment(folded.slice(0, longestDivided))) {
+  for (const { segment, index } of segmenter.segment(folded.slice(0, maxDividedLength))) {
     const [from, to] = isAligned ? [index, index + segment.length] : [0, text.length];
     yield { start: start + from, end: start + to, words: [segment], parts: [] };
   }

@@ -21,7 +21,7 @@ interface ProductTexts {
 }
 
 /** The most distinct words of a document that are indexed. */
-const mostWords = 2000;
+const maxWords = 2000;
 
 /**
  * Marks for the words of titles; no word contains one. There is a mark for each range of lengths, shortest first, so
@@ -86,7 +86,7 @@ function* splitTextByText(document: SearchText): Generator<undefined, SplitTexts
 }
 
 function toEntries({ words, titled, mark }: SplitTexts): string[] {
-  const isLong = titled + words.length > mostWords;
+  const isLong = titled + words.length > maxWords;
   const entries: string[] = [];
   for (let index = 0; index < titled; index++) entries.push(mark + words[index]);
   if (isLong) return selectDistinct(entries, words);
@@ -100,7 +100,7 @@ function selectDistinct(...lists: readonly (readonly string[])[]): string[] {
   for (const list of lists) {
     for (const word of list) {
       // Stops before reading the others: very long texts have very many words.
-      if (distinct.size === mostWords) return [...distinct];
+      if (distinct.size === maxWords) return [...distinct];
       distinct.add(word);
     }
   }
@@ -108,7 +108,7 @@ function selectDistinct(...lists: readonly (readonly string[])[]): string[] {
 }
 
 /** The most characters of a code that is also found without its separators. */
-const longestCode = 40;
+const maxCodeLength = 40;
 
 /** Adds the words of a code, in parts and as a whole. Parts of words that are only letters are omitted as unlikely. */
 export function collectCode(code: string, into: string[]): void {
@@ -121,7 +121,7 @@ export function collectCode(code: string, into: string[]): void {
   if (words < 2) return;
   for (const word of together) into.push(word);
   // Often the whole is the last of the joined words.
-  if (whole.length <= longestCode && together.at(-1) !== whole) into.push(whole);
+  if (whole.length <= maxCodeLength && together.at(-1) !== whole) into.push(whole);
 }
 
 /** The form in which whole codes are compared: without separators. */
@@ -161,26 +161,26 @@ export function hasSameWords(one: SearchText, other: SearchText): boolean {
 export function splitDocument(document: SearchText): { text: string; words: readonly string[] } {
   const split = splitTexts(document);
   const { words, titled, mark } = split;
-  if (titled === 0 || titled + words.length > mostWords) return { text: toEntries(split).join(' '), words };
+  if (titled === 0 || titled + words.length > maxWords) return { text: toEntries(split).join(' '), words };
   // The same, without a list of all entries.
   return { text: `${mark}${words.slice(0, titled).join(` ${mark}`)} ${words.join(' ')}`, words };
 }
 
 /** In letters. A word of three letters can be meant by one of four; longer texts are not words. */
-const shortestMisspelt = 3;
-const longestMisspelt = 32;
+const minMisspeltLength = 3;
+const maxMisspeltLength = 32;
 const letters = /^[\p{L}\p{M}]+$/u;
 const isMark = (code: number): boolean => code >= 0xa4 && code <= 0xb6;
 
 /** A quick test for most entries that cannot be misspelt: those that are marked, short, or begin with a digit. */
 export function isNoWord(entry: string): boolean {
   const first = entry.charCodeAt(0);
-  return entry.length < shortestMisspelt || isMark(first) || (first >= 0x30 && first <= 0x39);
+  return entry.length < minMisspeltLength || isMark(first) || (first >= 0x30 && first <= 0x39);
 }
 
 /** Whether a word may be misspelt: it has only letters, neither too few nor too many. */
 export function canBeMisspelt(entry: string): boolean {
   if (isNoWord(entry) || !letters.test(entry)) return false;
   const { length } = [...entry];
-  return length >= shortestMisspelt && length <= longestMisspelt;
+  return length >= minMisspeltLength && length <= maxMisspeltLength;
 }

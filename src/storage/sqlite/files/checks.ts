@@ -4,13 +4,13 @@ import type { DialectChecks, Reference } from '../../database.ts';
 import { StorageError } from '../../database.ts';
 
 /** Maximum number of lines about a damaged database: there might be one for each page. */
-const mostLines = 20;
+const maxLines = 20;
 
 export const sqliteChecks: DialectChecks = {
   allowLongStatements: [],
   async damage(session, build, quick) {
     const pragma = quick ? 'quick_check' : 'integrity_check';
-    const query = sql<Record<string, string>>`${sql.raw(`PRAGMA ${pragma}(${mostLines})`)}`;
+    const query = sql<Record<string, string>>`${sql.raw(`PRAGMA ${pragma}(${maxLines})`)}`;
     const rows = await session.all(query.compile(build)).catch(createFailureHandler(pragma));
     const lines = rows.map(row => row[pragma] ?? '');
     return lines.filter(line => line !== 'ok').map(line => line.replaceAll(/\s+/g, ' '));

@@ -43,7 +43,7 @@ function splitTypes(text: string, drafting: Drafting): string[] {
 
 /** Private-use characters that stand for quoted names while a text is split; shops do not use them. */
 const firstMark = 0xf0000;
-const mostMarks = 100;
+const maxMarks = 100;
 const marks = /[\u{F0000}-\u{F0063}]/gu;
 
 /** Matches whole quoted names; a quote elsewhere, as in `19" racks`, means inches. */
@@ -53,7 +53,7 @@ const quoted = /(^|[,>/|])\s*"([^"]{1,1000})"\s*(?=$|[,>/|])/g;
 function replaceQuotedNames(text: string) {
   const names = new Map<string, string>();
   const bare = text.replace(quoted, (whole, before: string, name: string) => {
-    if (names.size >= mostMarks) return whole;
+    if (names.size >= maxMarks) return whole;
     const mark = String.fromCodePoint(firstMark + names.size);
     names.set(mark, name.trim());
     return `${before}${mark}`;

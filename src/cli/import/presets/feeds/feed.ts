@@ -205,7 +205,7 @@ function nameGroup(titles: readonly string[], { note }: Drafting): string {
   return name;
 }
 
-const shortestTitle = 4;
+const minTitleLength = 4;
 
 /** The common beginning of all titles, up to the end of a word, without separators; the first title if too short. */
 function findCommonTitle(titles: readonly string[]): string {
@@ -221,5 +221,5 @@ function findCommonTitle(titles: readonly string[]): string {
   if (titles.some(title => end < title.length && title[end] !== ' ')) end = first.lastIndexOf(' ', end);
   let title = first.slice(0, Math.max(0, end));
   while (title !== '' && ' -–—|,/:(['.includes(title.at(-1) ?? '')) title = title.slice(0, -1);
-  return title.length >= shortestTitle ? title : first;
+  return title.length >= minTitleLength ? title : first;
 }
