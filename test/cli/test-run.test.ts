@@ -47,7 +47,7 @@ test('a server that was named and cannot be reached is one line, without its pas
   const { status, said } = await runWithPlanted(named);
   const [why, end, ...rest] = said.trim().split('\n');
   expect(why).toStartWith('test: TEST_DATABASE_URL: PostgreSQL at 127.0.0.1:1 (database catalog): ');
-  expect(end).toStartWith('test: nothing was run, since TEST_DATABASE_URL is set');
+  expect(end).toStartWith('test: nothing was run, because TEST_DATABASE_URL is set');
   expect(rest).toEqual([]);
   expect(said).not.toContain('secret-word');
   expect(status).toBe(1);
