@@ -141,7 +141,7 @@ export const settings = {
   MEDIA_CACHE_LIMIT: {
     schema: integer(0, Number.MAX_SAFE_INTEGER),
     default: '1073741824',
-    help: 'size in bytes of DATA_DIR/media-cache, which holds other sizes and formats of images',
+    help: 'maximum size in bytes of DATA_DIR/media-cache, which holds other sizes and formats of images',
   },
   TRUST_PROXY: { schema: flag, default: 'false', help: 'trust X-Forwarded-For, -Proto and -Host' },
   LOG_LEVEL: {

@@ -12,9 +12,9 @@ export const command: Command = {
   help: `Usage: catalog check [--repair]
 
 Reads the whole database and prints a line for each problem: damaged pages and indexes, references to missing rows,
-wrong category paths, totals, ratings and invoice numbers, stock reserved without an open order, wrong summaries of
-variants on products, documents and tags that differ from their rows, and wrong words in the search index. Changes
-nothing; the service may be running. On PostgreSQL it reads every value; to check indexes and pages there, use
+wrong category paths, totals, ratings and invoice numbers, reserved stock that differs from that of open orders, wrong
+summaries of variants on products, documents and tags that differ from their rows, and wrong words in the search index.
+Changes nothing; the service may be running. On PostgreSQL it reads every value; to check indexes and pages there, use
 pg_amcheck and pg_checksums.
 
   --repair  rebuilds derived data (indexes, totals, ratings, reserved stock, columns of variants and their summaries on

@@ -16,9 +16,9 @@ export const command: Command = {
   help: `Usage: catalog media check [--content] [--repair [--all-files-are-lost]]
 
 Compares the image files, in DATA_DIR/media or where MEDIA_URL points, with the rows of the database and the images
-that products show, and prints a line for each problem. The service may be running. Files written within the last hour
-may belong to an upload in progress, and are ignored. If the folder itself is missing or cannot be read, one line
-reports that, and nothing is changed.
+that products show, and prints a line for each problem. The service may be running. Files without a row
+that were written within the last hour may belong to an upload in progress, and are ignored. If the folder itself is
+missing or cannot be read, one line reports that, and nothing is changed.
 
   --content  also reads every file and compares it with its name, which is the SHA-256 of its content
   --repair   deletes files that nothing shows; creates the rows of files that a product shows; removes images without
