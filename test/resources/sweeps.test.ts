@@ -161,7 +161,7 @@ describeOnDatabases('sweeps on %s', kind => {
     service.clock.advance(day);
     await queue(service);
     await service.settle();
-    expect(linesOf('delivery failed; it will be tried again')).toHaveLength(1);
+    expect(linesOf('delivery failed; it will be retried')).toHaveLength(1);
     service.clock.advance(-day);
     await server.revive();
     expect(await waitForSweep()).toMatchObject({ hastened: 1 });

@@ -63,7 +63,7 @@ const written: Readonly<Record<string, string>> = {
 };
 
 /** Accents of European letters. In other scripts a mark makes another letter: `が` is not `か`, and `й` is not `и`. */
-const accents = /(?<=[\p{sc=Latin}\p{sc=Greek}]\p{Mn}*)\p{Mn}/gu;
+const accents = /([\p{sc=Latin}\p{sc=Greek}])\p{Mn}+/gu;
 /** Everything except Thai and Lao: NFKD would decompose one of their vowels. */
 const notThai = /[^\p{sc=Thai}\p{sc=Laoo}]+/gu;
 /** Invisible characters within a word. */
@@ -77,7 +77,7 @@ export function toSlug(name: string): string {
     .replace(unseen, '')
     .replace(/[äöüßæøœđłı&]/g, letter => written[letter] ?? letter)
     .replace(notThai, text => text.normalize('NFKD'))
-    .replace(accents, '')
+    .replace(accents, '$1')
     .normalize('NFC');
   const words = plain.match(/[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*/gu) ?? [];
   let slug = '';
