@@ -1,7 +1,7 @@
 /**
  * The order of the HTTP layers: read this first.
  *
- * A request passes the stages from `answer` to `parseRequest`, top to bottom. Each stage may reject it with the
+ * A request passes the stages from `answer` to `parseRequest`, top to bottom. Each stage may end it with the
  * statuses that its comment lists. Anything thrown becomes an error reply, and every reply leaves through `respond`.
  */
 import type { BunRequest, Server } from 'bun';

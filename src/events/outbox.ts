@@ -55,7 +55,7 @@ export function createChangeBuilder<Row extends { readonly id: number }>(
 const secretMember =
   /"(?:password|password_?hash|secret|key|key_?hash|api_?key|token|token_?hash|(?:access|refresh)_?token|authorization)":/i;
 
-/** Resources that hold no secrets, although callers choose names of members or `key` is not a credential. */
+/** Resources without secrets: callers choose names of their members, or their `key` is not a credential. */
 const withoutSecrets: ReadonlySet<string> = new Set(['product', 'variant', 'attribute']);
 
 /** Resources with at least one event type that has a consumer. */

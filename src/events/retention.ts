@@ -1,4 +1,4 @@
-/** Deletes events older than the retention period, and deliveries given up before it. */
+/** Deletes events older than the retention period, and deliveries that were given up that long ago. */
 import { type RawBuilder, sql } from 'kysely';
 import { type Clock, dayMs } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';

@@ -66,7 +66,7 @@ function createProtectedAccess(allowed: readonly Role[], scope: string | undefin
   return { kind: 'protected', roles: allowed, ...(scope === undefined ? {} : { scope }) };
 }
 
-/** Checks credentials. The functions return a caller, or the error code of the refusal. */
+/** Checks credentials. `bearer` and `apiKey` give a caller, or the error code of the refusal. */
 export interface Authenticator {
   bearer(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
   apiKey(key: string): Promise<Caller | ErrorCode>;

@@ -22,7 +22,7 @@ const allowedOnRequest = [
   'traceparent',
   'tracestate',
 ];
-/** Response headers that scripts may read, in addition to the safelisted ones (Fetch standard, "CORS protocol"). */
+/** Headers that scripts may read, besides any "CORS-safelisted response-header name" (Fetch standard). */
 const exposed = [
   'Accept',
   'Accept-Patch',

@@ -124,7 +124,7 @@ export interface HandlerContext<Params, Query, Body> {
   readonly strict: boolean;
   /**
    * Checks If-Match and the other preconditions against the current resource (RFC 9110 §13).
-   * @param bodyOf the body of a GET of this address, if there are any; @param lastModified epoch milliseconds
+   * @param bodyOf gives the body of a GET here, called if there are any; @param lastModified epoch milliseconds
    * @throws HttpError 412
    */
   precondition(bodyOf: () => string, lastModified?: number): void;

@@ -139,7 +139,7 @@ export interface Reference {
   readonly target: string;
 }
 
-/** A column whose rows the database itself deletes, or sets to null, with the row that they refer to. */
+/** A column that refers to a row: with that row, the database itself deletes the referring rows, or sets it to null. */
 interface Dependent {
   readonly child: string;
   readonly column: string;

@@ -52,7 +52,7 @@ function createCachedReplies() {
 interface MadeList {
   readonly body: PageBody;
   readonly rows: readonly Key[];
-  /** Whether the list would soon differ without any change: it is not cached. */
+  /** Whether the list would soon differ without any change; such a list is not cached. */
   readonly isProvisional?: boolean;
 }
 

@@ -33,7 +33,7 @@ export function addAddresses(schemas: Named, paths: Paths): Record<string, Schem
   );
 }
 
-/** Finds the path of each schema's resource: `/v1/users/{id}` is preferred to `/v1/me`, otherwise the shortest. */
+/** Finds the path of each schema's resource: one that ends with an id (`/v1/users/{id}`) if any, else the shortest. */
 function findPlaces(paths: Paths): Map<string, string> {
   const places = new Map<string, string>();
   const rank = (path: string) => (path.endsWith('}') ? 0 : 1000) + path.length;

@@ -5,8 +5,8 @@ import { z } from 'zod';
 export type Parse<Parsed> = (value: unknown) => z.ZodSafeParseResult<Parsed>;
 
 /**
- * The number of uses after which a schema is compiled. Compiling takes some 5 to 10 ms, and saves 10 to 50 µs per use;
- * most schemas of a service are seldom used.
+ * A schema is compiled on this use. Compiling takes some 5 to 10 ms, and saves 10 to 50 µs per use; most schemas of a
+ * service are seldom used.
  */
 export const worthCompiling = 100;
 

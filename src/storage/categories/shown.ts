@@ -18,7 +18,7 @@ export interface ShownProduct {
   readonly updated_at: RawBuilder<number>;
 }
 
-/** For rows that are read in an order. For rows that are read by id, `buildReadColumns` costs a server less. */
+/** SQL for rows that are read in an order. For rows that are read by id, `buildReadColumns` costs a server less. */
 export function buildShownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
   const own = sql`from categories where categories.id = products.category_id`;
   const further = sql`from product_categories

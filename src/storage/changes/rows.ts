@@ -78,7 +78,7 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
     const [row, { version }] = [shownRow(found), found];
     return isCurrent() ? keep(row, version) : { row, version, bytes: 0, shown: undefined };
   }
-  /** The row as of the last check, which saw `version`; undefined if only a later state of the row is cached. */
+  /** The row as of the last check, which saw `version`; undefined if it is not cached, or only in a later state. */
   function getAt(version: number, id: number): Row | undefined {
     const known = get(id);
     // Versions only grow; when one does not, all rows are dropped.

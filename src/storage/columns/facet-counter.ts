@@ -132,7 +132,7 @@ function createKeptFacets(facets: readonly string[], { columns, matches }: Count
   return {
     /** Whether the row of an id matches all conditions. */
     matches: (id: number) => has(all, id),
-    /** Counts these rows that match all conditions, and the facets of these rows. */
+    /** Counts how many of these rows match all conditions, and the facets of these rows. */
     async count(ids: readonly number[]): Promise<Facets & { readonly total: number }> {
       const among = toRowSet(ids);
       const total = intersectRows([among, all])?.count ?? 0;

@@ -154,7 +154,7 @@ export function createOrders(
     },
     /** Fulfilled when an order that is being read has been read; undefined if it is not being read. */
     settled: (column: string) => settled.get(column),
-    /** The rank of the last row not past a key in a direction, or infinity; undefined for another version. */
+    /** The rank of the last row not past a key in a direction; infinite if none, undefined for another version. */
     async edge(column: string, key: Key, descending: boolean, version: number): Promise<number | undefined> {
       const [row] = await read.all(statements.upTo(column, key, descending));
       if (row === undefined) return descending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;

@@ -108,7 +108,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     return buildOffsetPage(rows, list, 0, version);
   }
 
-  /** Reads a list that is not cached, if it fits on the first page: the number of its rows is the total. */
+  /** Reads a list that is never cached, if it fits on the first page: the number of its rows is the total. */
   async function readWhole(
     request: ListRequest,
     offset: number,

@@ -1,8 +1,8 @@
 /**
  * Variants of products. A SKU is unique among products and variants together, though they are in two tables. Writing
  * the SKU of a variant briefly claims it in the table of products, so that another transaction that writes the same SKU
- * waits for this one to end. Writing the SKU of a product then checks the variants. On SQLite, which has one writer,
- * the check is enough.
+ * waits for this one to end. Writing the SKU of a product checks the variants afterwards. On SQLite, which has one
+ * writer, checks are enough.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';

@@ -13,7 +13,7 @@ const cancelMarginMs = 2000;
 const silenceMs = 300;
 /** A connection is replaced after this many prepared statements, since they take memory in the server. */
 const maxPrepared = 1000;
-/** How often a transaction is kept alive between two statements: endless work loses its locks within half a minute. */
+/** How often a transaction is kept alive between two statements: endless work loses its locks after half a minute. */
 const maxSilences = 60;
 /** Seconds that a new connection may take. */
 const connectionTimeout = 5;

@@ -20,7 +20,7 @@ interface Sent {
 }
 
 /**
- * Sends statements without waiting for the ones before, which saves round trips; a COPY waits for all of them.
+ * Sends statements without waiting for the ones before, which saves round trips; a COPY has the connection to itself.
  * @returns when everything has been sent
  */
 export async function sendRows(session: CopySession, parts: readonly Deferred[]): Promise<Sent> {

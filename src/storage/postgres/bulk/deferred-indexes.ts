@@ -1,5 +1,5 @@
 /**
- * Drops secondary indexes of PostgreSQL tables while very many rows are loaded into them, and builds them afterwards.
+ * Drops secondary indexes on PostgreSQL while very many rows are loaded into empty tables, and builds them afterwards.
  *
  * Each inserted row must find its place in every index. Building an index sorts all rows at once, which takes a fifth
  * of the work and is shared by several processors. Primary keys and unique indexes stay, so the data remains correct

@@ -147,7 +147,7 @@ export function createFrequencyReader(
 export const estimate = (total: number, id: number, documents: number): number =>
   Math.max(total, Math.round((total / Math.max(1, id)) * documents));
 
-/** The range from the first position of these types to their last. */
+/** The range from the first position of these types to just after their last. */
 export function toSpan(types: readonly DocumentType[]): Range {
   const positions = types.map(type => toPosition(type, 0));
   return { low: Math.min(...positions), high: Math.max(...positions) + typeSpan };

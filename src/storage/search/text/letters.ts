@@ -29,7 +29,7 @@ const letters: ReadonlyMap<string, string> = new Map([
 const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xed0, 0x17e0, 0x1040];
 const [firstKatakana, lastKatakana, toHiragana] = [0x30a1, 0x30f6, 0x60];
 
-/** Every character that the expressions below match: most texts have none. */
+/** Every character that `foldConcerned` replaces: most texts have none. */
 const concerned =
   /\u200d|[\ufe00-\ufe0f]|[\u00ad\u02b9-\u02bc\u0590-\u1049\u17e0-\u17e9\u200c\u3041-\u30ff]|[\u{e0100}-\u{e01ef}]/u;
 

@@ -7,7 +7,7 @@ import { findInchMarks, inchWords, replaceInchMarks } from './inches.ts';
 import { createJoiner, hasDigit, isDigit, type Joiner, numeral } from './joined.ts';
 import type { Run } from './unspaced.ts';
 
-/** How many characters of a run are split into words. */
+/** How many characters of a run `splitRuns` splits into words. */
 const maxRunLength = 500;
 
 /**
