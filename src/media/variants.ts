@@ -58,7 +58,7 @@ interface Geometry {
   readonly cut: { readonly width: number; readonly height: number } | undefined;
 }
 
-/** Computes the size of a variant; never enlarges, except by `fill`. @param width the width of the image */
+/** Computes the size of a variant. Never enlarges, but `fill` may stretch one side. @param width of the image */
 function computeGeometry(width: number, height: number, { w, h, fit }: VariantRequest): Geometry {
   const roundToPixels = (value: number) => Math.max(1, Math.round(value));
   if (w !== undefined && h !== undefined && fit === 'fill') {

@@ -7,7 +7,7 @@ export interface Clock {
 export const systemClock: Clock = { now: Date.now };
 
 /**
- * Whether less than this many milliseconds have passed since a moment. False for a moment in the future: it was recorded
+ * Whether less than this many milliseconds have passed since a moment. False for a future moment: it was recorded
  * before the clock was set back, so its age is unknown.
  */
 export const isRecent = (since: number, milliseconds: number, now: number): boolean =>
@@ -16,7 +16,7 @@ export const isRecent = (since: number, milliseconds: number, now: number): bool
 /** Milliseconds; more than automatic corrections of a clock. */
 const usualCorrection = 60_000;
 
-/** @returns a function that returns by how many seconds the clock was set forward since its last call; 0 if it was not */
+/** @returns a function that returns by how many seconds the clock was set forward since its last call; 0 up to 60 */
 export function createJumpMeter(clock: Clock): () => number {
   const measure = () => clock.now() - performance.now();
   let last = measure();

@@ -96,7 +96,7 @@ function openFile(request: RecordsRequest): Promise<ImportSource> {
   return openSource(file, format, { ...request, header, feeds: preset?.isFeed });
 }
 
-/** The keys whose records must be gathered: none for a stream, since finding them takes one more read. */
+/** The keys whose records must be gathered: none with a preset, or for a stream, which cannot be read again. */
 async function findRepeatedKeys(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {
   const { gather, preset } = request;
   if (!gather || source.totalBytes === undefined || preset !== undefined) return new Map();

@@ -59,8 +59,8 @@ export function toPath(text: string, separator: string = '>'): string {
 }
 
 /**
- * Removes duplicate paths and those that lie above another one, since the tree contains them anyway. The main path
- * stays first.
+ * Removes duplicate paths and those that lie above another one, since the tree contains them anyway. Keeps the order:
+ * the first path left is the main one.
  */
 export function keepDeepestPaths(paths: readonly string[]): string[] {
   const all = [...new Set(paths)];

@@ -107,7 +107,7 @@ function requireReader(field: string, mapping: Mapping): Reader {
   return read;
 }
 
-/** Finds the columns of fields in a table: by exact name, or ignoring case, or also ignoring `_`, `-` and spaces. */
+/** Finds the columns of fields in a table: by exact name, or ignoring case, or if not mapped, also `_`, `-`, spaces. */
 function findColumns(columns: readonly string[], named: readonly Source[], mapping: Mapping): Source[] {
   const toBareName = (name: string) => name.toLowerCase().replace(/[ _-]/g, '');
   return named.flatMap(({ field, column, read }) => {

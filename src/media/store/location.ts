@@ -51,7 +51,7 @@ function parseCredentials({ username, password }: URL): Pick<S3Location, 'access
   return { accessKeyId: decode(username), secretAccessKey: decode(password) };
 }
 
-/** @throws Error for a literal % */
+/** @throws Error for a % that is not part of an escape such as %25 */
 function decode(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

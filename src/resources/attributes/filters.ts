@@ -1,4 +1,4 @@
-/** Filters of lists by attributes: `attr.colour=red&attr.colour=blue` (either), `attr.watt=gte:10&attr.watt=lt:20` (both). */
+/** Filters by attributes: `attr.colour=red&attr.colour=blue` (either), `attr.watt=gte:10&attr.watt=lt:20` (both). */
 
 import { attributeKey } from '../../attribute-key.ts';
 import { createFieldError } from '../../http/errors.ts';

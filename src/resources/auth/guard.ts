@@ -57,7 +57,7 @@ export function createGuards(
 ): Guards {
   const inTurn = createTurns();
 
-  /** May fail silently: the client must learn the outcome of the attempt, not of the refund. */
+  /** Ignores storage errors: the client must learn the outcome of the attempt, not of the refund. */
   async function giveBack(from: From, charges: readonly Charge[]): Promise<void> {
     try {
       const { rule, state } = await delays.refund(charges);

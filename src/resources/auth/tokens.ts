@@ -33,8 +33,8 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
   );
   const readSeconds = () => Math.floor(clock.now() / 1000);
   /**
-   * Whether an access token has expired, or was issued before the clock was set back: the latter would outlive the record
-   * of ended sessions.
+   * Whether an access token has expired, or was issued before the clock was set back: the latter would outlive the
+   * record of ended sessions.
    */
   function isOver(expiresAt: number): boolean {
     const left = expiresAt - readSeconds();

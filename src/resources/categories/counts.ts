@@ -15,7 +15,7 @@ export const noContent: CategoryContent = { products: 0, hasChildren: false };
 
 type Contents = ReadonlyMap<number, CategoryContent>;
 
-/** Up to this many categories, or products in further categories, can be counted within a few milliseconds. */
+/** Fewer categories and products in further ones, together, are counted within a few milliseconds. */
 const shortlyCounted = 2000;
 
 export function createCategoryCounts(database: Database) {

@@ -26,7 +26,7 @@ export function createImageFiles(database: Database, media: Media, store: ImageS
   /** Ensures that a used image has a file, and an unused one has none. */
   async function settle(image: PreparedImage): Promise<void> {
     if (!(await isUsed(image.hash))) await removeUnused(image.hash);
-    // Another process may have removed the file as unused just before the row was written.
+    // Another request may have removed the file as unused just before the row was written.
     else if (!(await media.store.has(image.hash))) await media.keep(image);
   }
 
@@ -44,7 +44,7 @@ export function createImageFiles(database: Database, media: Media, store: ImageS
         await settle(image).catch(() => undefined);
       }
     },
-    /** Removes images that no product has used for long; returns how many. */
+    /** Removes images that no product has used for long, and abandoned unfinished files; returns how many of both. */
     async sweep(now: number): Promise<number> {
       let removed = 0;
       for (;;) {

@@ -1,4 +1,4 @@
-/** What determines the text of a mail with an invoice. */
+/** Composes the mails that carry an invoice, or say why it is withheld. */
 
 import type { NewMail } from '../../mail/mails.ts';
 import { composeMail } from '../../mail/template.ts';

@@ -116,7 +116,7 @@ export function createStripeWebhook({
   ];
 }
 
-/** Whether a report was refused for its content, which is read only after the signature is verified. */
+/** Whether a report was refused for its content, which is validated only after the signature. */
 const isSigned = (error: unknown) => error instanceof HttpError && error.code === 'VALIDATION_FAILED';
 
 /** @throws HttpError 400 */

@@ -109,7 +109,7 @@ export function createProductLists(
 
 /**
  * A condition that a column has one of these values; sorted, so that cursors stay valid if the values are reordered.
- * @param columns the options of a comparison with a single value, and with several
+ * @param options the options of a comparison with a single value, and with several
  */
 function buildAnyOfCondition(
   column: string,

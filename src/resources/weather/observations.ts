@@ -98,7 +98,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
     }
   }
 
-  /** The circuit has recorded the reason; `stale` and `source` show it in the response. */
+  /** The circuit has recorded the reason; `stale` or `source` shows that the weather was not observed now. */
   function findWithoutProvider(key: string): Found {
     const last = observed.get(key);
     if (last !== undefined) return toWeather(last.location, last.observation, provider.name, true);

@@ -1,6 +1,6 @@
 /**
- * Clears the skus and external ids that a plan moves from one product or variant to another, since unique indexes do
- * not wait for the end of the transaction.
+ * Clears the skus and external ids that products and variants lose by a plan: others of the plan may get them, and
+ * unique indexes do not wait for the end of the transaction.
  */
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';

@@ -146,7 +146,7 @@ function refuseSame(slots: readonly Slot[]): void {
 
 /**
  * The options of a product with variants: the record's options, plus the values of its other variants that the record
- * does not list. If that adds up to the existing values, they keep their order.
+ * does not list. If these complete an option to its existing values, the existing order stays.
  * @throws HttpError if variants lack one of the options, have another one, or have too many values
  */
 export function completeOptions(

@@ -29,7 +29,7 @@ export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
 
   /**
    * @param count the number of variants, if it has changed
-   * @param ownPrice the price of variants without one; required if `fields.price` is never the shown price
+   * @param ownPrice the price of variants without one; must be given if `fields.price` is always the product's own
    */
   return async (
     session: Session,

@@ -23,7 +23,7 @@ export interface Layer {
 
 /** All words as they are, then the last word as a prefix, then forms of the other words. */
 export function* generateTiers(layers: readonly Layer[]): Generator<readonly Layer[]> {
-  // A single letter at the end is taken as a prefix, not as a word.
+  // Without a single letter at the end as a word: it is more likely a prefix.
   yield filterRanges(
     layers,
     ({ factor, isLetter }, isLast) => factor === factors.exact && !(isLast && isLetter),

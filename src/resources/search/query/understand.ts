@@ -185,7 +185,7 @@ const findCombinations = async (
   ...(await findWordsApart(context, word, frequency)),
 ];
 
-/** Forms by `-er`, if documents have the word itself: where there is leather, `led` is not a form of `leder`. */
+/** Forms by `-er`, which are guesses if documents have the word: where `leder` is sold, `led` is no form of it. */
 async function findLooseForms(
   context: QueryContext,
   word: string,

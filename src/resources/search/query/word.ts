@@ -17,7 +17,7 @@ export interface QueryTools extends QueryCaches {
 }
 
 interface QueryCaches {
-  /** Meanings of words without synonyms: they depend only on the word and on what joins it to its neighbours. */
+  /** Meanings of words without synonyms, by types, word, joined neighbours, and whether it is last and being typed. */
   readonly meanings: CachedWords<Meaning>;
   readonly forms: CachedWords<readonly string[]>;
   readonly joined: CachedWords<ReadonlySet<string>>;

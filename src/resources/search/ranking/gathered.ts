@@ -41,7 +41,7 @@ interface Gathered {
  * If some of several words are rare, reads all their documents: one statement for each word then shows which documents
  * have all of the words, and which have most. Trying all words except one, except two, and so on would take very many
  * statements for a long query.
- * @returns undefined if there is only one word, or none is rare
+ * @returns undefined if there is only one word, none is rare, or a rare one has `maxRead` documents after all
  */
 export async function gather({
   reader,

@@ -88,7 +88,7 @@ export async function rankHead(
   return [...first, ...(await scored(others)).map(hit => ({ ...hit, score: Math.min(most, hit.score) }))];
 }
 
-/** Some of the hits: after the first `skip`, or from the key `start` on; backwards, those before it in reverse. */
+/** Some of the hits: after the first `skip`, or after the key `start`; backwards, those before it in reverse. */
 export async function readSlice(
   reading: Reading,
   { limit, skip = 0, start, backwards = false }: Slice,

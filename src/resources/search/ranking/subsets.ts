@@ -1,7 +1,7 @@
 /** Subsets of a query's words, for hits that lack the others. */
 import type { QueryWord } from '../query/word.ts';
 
-/** For long queries, only subsets of this many words are tried. */
+/** For long queries, only subsets of this many of the rarest words are tried, and each word alone. */
 const rarestWords = 5;
 
 /** Yields all of the rarest words, all except one, all except two …, then each word alone. @param words rarest first */

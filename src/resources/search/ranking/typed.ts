@@ -60,7 +60,7 @@ function* generateTiers(words: readonly QueryWord[]): Generator<readonly QueryWo
   const last = words.at(-1);
   if (last === undefined) return;
   const exact = words.map(word => removeAlternatives(removeGuesses(word), notAsTyped));
-  // A single letter at the end is taken as a prefix, not as a word.
+  // Not for a single letter at the end: it is more likely a prefix than a word.
   if (last.text.length >= minWordLength) yield exact;
   const others = words.slice(0, -1);
   if (others.some(({ alternatives }) => alternatives.some(({ factor }) => factor === factors.stem)))
