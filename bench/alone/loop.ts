@@ -135,7 +135,7 @@ function startProbe({ port }: RunningServer) {
   };
 }
 
-async function longestDelay(url: string): Promise<number> {
+async function readMaxDelay(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return 1000 * Number(/^catalog_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1]);
 }
@@ -152,13 +152,13 @@ const rows: string[][] = [
   ['under', 'requests', '/health p50', 'p99', 'longest', 'delay of the loop, longest'],
 ];
 async function measure(name: string, work: () => Promise<number>): Promise<void> {
-  await longestDelay(url);
+  await readMaxDelay(url);
   await probe.waits();
   const requests = await work();
   const waits = (await probe.waits()).sort((a, b) => a - b);
   const at = (share: number) =>
     waits[Math.min(waits.length - 1, Math.floor(waits.length * share))] ?? Number.NaN;
-  const numbers = [at(0.5), at(0.99), at(1), await longestDelay(url)];
+  const numbers = [at(0.5), at(0.99), at(1), await readMaxDelay(url)];
   rows.push([name, String(requests), ...numbers.map(value => value.toFixed(1))]);
   console.error(rows.at(-1)?.join('  '));
 }

@@ -16,11 +16,14 @@ const refused =
 
 /** Words refused in names, where a word has no context and its meaning must be clear. */
 const refusedInNames =
-  /\b(answers?|tells?|telling|told|tall(y|ies)|remember\w*|met|meets?|meeting|letter with|(write|run) late|others ask)\b/gi;
+  /\b(answers?|tells?|telling|told|tall(y|ies)|remember\w*|met|meets?|meeting|letter with|(write|run) late|others ask)\b|^(most|largest|longest|shortest|smallest|fewest|least) (?!common)\w+/gi;
 
 /** Words refused in comments, which must name the request, client, user, process or transaction. */
 const vague =
   /\b(?:asked|tells?|nobody|somebody|everybody|anybody)\b|(?:^|\/\*\* |\/\/ |[.:;] )who [a-z]+s /gi;
+
+/** Constructions refused in comments of the program, for which there are plain words. */
+const stilted = /\b(?:but for|meanwhile|(?:is|are) to be|takes? note)\b/g;
 
 /** Names that may contain refused words, and why. */
 const allowedNames: Readonly<Record<string, string>> = {
@@ -93,6 +96,7 @@ test('refused words are found in names, and across the lines of a comment', () =
   ];
   expect(words.map(text => found([{ where: '', text }], refused).length)).toEqual([0, 1, 1, 1, 1, 1, 1]);
   expect(found([{ where: '', text: inWords('cachedAnswer tellAll') }], refusedInNames).length).toBe(2);
+  expect(found([{ where: '', text: inWords('longestWord') }], refusedInNames).length).toBe(1);
 });
 
 test('documents keep to the glossary', () => {
@@ -126,6 +130,7 @@ test('titles and comments of tests keep to the glossary', () => {
 test('comments and decisions name who does something', () => {
   const decisions = documents.filter(path => path.startsWith('docs/decisions/'));
   expect(found([...program, ...beside, ...tests].flatMap(commentsIn), vague)).toEqual([]);
+  expect(found(program.flatMap(commentsIn), stilted)).toEqual([]);
   expect(
     found(
       decisions.flatMap(path => paragraphsIn(path, read(path))),
