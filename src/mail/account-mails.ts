@@ -39,7 +39,7 @@ export const composeAddressConfirmationMail = ({ shop, link }: Omit<TemplateWith
   composeMail(`Confirm your new e-mail address for ${shop}`, undefined, [
     `Someone, probably you, requested to use this address for an account at ${shop}. Confirm that it is yours:`,
     { link },
-    'The link works once, for 7 days. After that, sign in with this address. If you did not request this, ignore this mail.',
+    'The link works once, for 7 days. When you have confirmed, sign in with this address. If you did not request this, ignore this mail.',
   ]);
 
 /** To a requested address that belongs to another user: only its owner learns that. */
