@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { awaitNames } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { operations, performing } from '../../support/http/operations.ts';
 import { walkOf, webhookSecret } from '../../support/http/walk.ts';
@@ -36,6 +37,8 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
   const searches = ['/v1/search?q=backslash', '/v1/search/suggest?q=back', '/v1/products?category=stock'];
 
   async function readAll(of: TestService): Promise<ReadonlyMap<string, unknown>> {
+    // Until the names are in memory, suggestions have other scores.
+    await awaitNames(of);
     const found = new Map<string, unknown>();
     for (const path of [...lists.map(({ path }) => path), ...searches])
       found.set(path, (await call(of, { path, as: 'admin' })).body);
@@ -43,6 +46,8 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
   }
 
   async function fill(): Promise<void> {
+    // Before any other product: the last id must be that of the deleted one.
+    await awaitNames(service);
     const walk = await walkOf(service, operations);
     for (const operation of performing.filter(({ method }) => method === 'POST'))
       await walk.send(operation, await walk.existingPath(operation));
