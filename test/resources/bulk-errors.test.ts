@@ -50,7 +50,7 @@ describeOnDatabases('errors of bulk updates on %s', kind => {
   }
   const products = '/v1/products';
 
-  test('an attribute, an image, a stock and an option of one product among others', async () => {
+  test('name the product whose attribute, image, stock or option is refused', async () => {
     const good = await addProduct(service, { attributes: { 'bulk.code': 'x' } });
     const bad = await addProduct(service);
     const only = (member: string, code: string, product: Named): Refusal => ({
@@ -69,7 +69,7 @@ describeOnDatabases('errors of bulk updates on %s', kind => {
     await refuse(products, [good, parent], { options: [] }, named);
   });
 
-  test('what the schema refuses, and what concerns all products, is as it was', async () => {
+  test('name no product where the schema refuses the update itself', async () => {
     const product = await addProduct(service);
     const request = { method: 'PATCH', path: products, as: 'editor' } as const;
     const body = { ids: [product.id], update: { price: -1 } };
@@ -79,7 +79,7 @@ describeOnDatabases('errors of bulk updates on %s', kind => {
     ]);
   });
 
-  test('a value that several would have, and one that another product has', async () => {
+  test('name the products that cannot share a unique value, and the one whose value is taken', async () => {
     const [one, other] = [await addProduct(service), await addProduct(service)];
     const taken = { sku: `ERR-${kind}`, externalId: `err-${kind}` };
     await addProduct(service, taken);
@@ -92,7 +92,7 @@ describeOnDatabases('errors of bulk updates on %s', kind => {
     }
   });
 
-  test('one variant among others', async () => {
+  test('name the variant that is refused', async () => {
     const product = await shirt({ sku: `SHIRT-${kind}` });
     const [medium, large] = [await add(product, chosen('M')), await add(product, chosen('L'))];
     const path = pathsOf(product);

@@ -16,7 +16,7 @@ interface Event {
   readonly after: { readonly rating?: unknown } | null;
 }
 
-describeOnDatabases('what is deleted with something on %s', kind => {
+describeOnDatabases('cascading deletions on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -50,7 +50,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
   const count = async (query: ReturnType<typeof sql<{ n: number }>>) =>
     (await service.database.read.first(query.compile(service.database.build)))?.n;
 
-  test('reviews with their product, comments with their post', async () => {
+  test('reviews are deleted with their product, and comments with their post', async () => {
     const { as } = await addUser();
     const product = await addProduct(service);
     const reviews = [
@@ -78,7 +78,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     expect(events.map(({ after }) => after)).toEqual(events.map(() => null));
   });
 
-  test('what a user has written with the account, and ratings without it; a refused deletion leaves all', async () => {
+  test('an account’s reviews and comments are deleted with it, and ratings follow; a refused deletion leaves all', async () => {
     const { id: userId, as } = await addUser();
     const products = [await addProduct(service), await addProduct(service)];
     for (const product of products) {
@@ -107,7 +107,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     }
   });
 
-  test('what a user is found by, and nothing of those who stay', async () => {
+  test('a deleted user is no longer found by search, and other users still are', async () => {
     const [gone, stays] = [
       await addPerson(service, 'user', { name: 'Zephyrine Gone' }),
       await addPerson(service, 'user', { name: 'Zephyrine Staying' }),
@@ -134,7 +134,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     expect(wrong.filter(line => !line.startsWith('product '))).toEqual([]);
   });
 
-  test('hundreds of reviews with their author: their events, and those of the products, in blocks of 200', async () => {
+  test('hundreds of reviews are deleted with their author, with events for reviews and products in blocks of 200', async () => {
     const { id: userId } = await addUser();
     const [start, many] = [await lastEvent(), 450];
     const { id: _, ...members } = await addProduct(service, { name: 'Rated' });
@@ -174,7 +174,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     expect(body.rating).toEqual({ average: 5, count: 1 });
   });
 
-  test('an account that much refers to: posts stay without it, todos go, and those of others stay', async () => {
+  test('a deleted account leaves its many posts without a user and loses its todos; those of others stay', async () => {
     const [{ id }, other] = [await addUser(), await addUser()];
     const many = 1200;
     const numbers = sql`with recursive numbers (n) as (
@@ -200,7 +200,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     await run(sql`delete from posts where title = 'Kept'`);
   });
 
-  test('thousands of them, in one transaction that lets others have their turn', async () => {
+  test('thousands of rows are deleted in one transaction that lets other requests run', async () => {
     const many = 5000;
     const article = await post('/v1/posts', { title: 't', body: 'b' });
     const numbers = sql`with recursive numbers (n) as (
@@ -242,7 +242,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
   });
 });
 
-test('every cascade of the database is either preceded by events or of no resource with events', async () => {
+test('every cascade of the database follows events, or affects only resources without events', async () => {
   const service = await startTestService('sqlite');
   const query = sql<{ child: string; parent: string }>`select m.name as child, f."table" as parent
     from sqlite_master as m join pragma_foreign_key_list(m.name) as f

@@ -84,7 +84,7 @@ describe('HAL clients', () => {
     },
   );
 
-  test('the entry leads to every collection, and names what each can be asked', async () => {
+  test('the entry point links to every collection, and names the query parameters of each', async () => {
     const { paths } = (await call(service, { path: '/openapi.json' })).body;
     const collections = Object.keys(paths).filter(path => /^\/v1\/[^{]+$/.test(path) && paths[path].get);
     expect(collections.length).toBeGreaterThan(12);
@@ -122,7 +122,7 @@ describe('HAL clients', () => {
     expect(Object.values(body.links).sort()).toEqual(collections.map(own => `${service.url}${own}`).sort());
   });
 
-  test('every action that HAL links to is done for a client that accepts HAL alone', async () => {
+  test('every action that HAL links to succeeds for a client that accepts only HAL', async () => {
     const headers = { Accept: hal };
     const { path } = await placeOrder(service);
     const order = await call(service, { path, as: 'user', headers });
@@ -154,7 +154,7 @@ describe('HAL clients', () => {
     expect(await takeActions(invoice._links, 'user')).toEqual([['send', 202, hal]]);
   });
 
-  test('on an order, items is the list of them, and each that is embedded is an item', async () => {
+  test('an order links to the list of its items as items, and embeds them as item', async () => {
     const { path } = await placeOrder(service);
     const { body } = await call(service, { path, as: 'user', headers: { Accept: hal } });
     expect(Object.keys(body._embedded)).toEqual(['customer', 'item']);

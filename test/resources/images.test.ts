@@ -41,7 +41,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect(await new Bun.Image(await served.bytes()).metadata()).toMatchObject({ width: 40, height: 30 });
   });
 
-  test('what it is decides, not what it is called', async () => {
+  test('the content of a file decides its type, not its Content-Type', async () => {
     const files = [
       [await jpeg(20, 10), 'image/jpeg'],
       [png(20, 10), 'image/png'],
@@ -57,7 +57,7 @@ describeOnDatabases('images of products on %s', kind => {
     }
   });
 
-  test('a form: a file with a text beside it, whatever the name of the file', async () => {
+  test('a form uploads a file with an alt text, whatever the name of the file', async () => {
     const product = await addProduct(service);
     const form = new FormData();
     form.set('alt', 'The lamp, “lit” – ü');
@@ -67,7 +67,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect([made.status, made.body.alt, made.body.type]).toEqual([201, 'The lamp, “lit” – ü', 'image/png']);
   });
 
-  test('a raw file is described by a parameter', async () => {
+  test('the alt parameter describes a raw file', async () => {
     const product = await addProduct(service);
     const path = `${pathOf(product)}/images?alt=Front%20view`;
     const body = plainPng(4, 4, 1, 2, 3);
@@ -76,7 +76,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect(made.body.alt).toBe('Front view');
   });
 
-  test('links and uploads stand in one order, which a PATCH changes', async () => {
+  test('links and uploads share one order, which a PATCH changes', async () => {
     const product = await addProduct(service, { images: [link('a'), link('b')] });
     const uploaded = (await sendImage(service, product, plainPng(3, 3, 9, 9, 9))).body;
     const linked = (await add(product, { ...link('c'), alt: 'C' })).body;
@@ -99,7 +99,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect([last.body.position, last.body.alt]).toEqual([3, 'First']);
   });
 
-  test('every way to say a change: merge patch and JSON Patch, under the tag of what was read', async () => {
+  test('merge patch and JSON Patch change an image, and honour If-Match', async () => {
     const product = await addProduct(service, { images: [link('a'), link('b')] });
     const [, second] = await imagesOf(product);
     const path = `${pathOf(product)}/images/${second.id}`;
@@ -127,7 +127,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect([refused.status, refused.body.error]).toEqual([422, 'PATCH_RESULT_INVALID']);
   });
 
-  test('pages and cursors go over all images once', async () => {
+  test('pages and cursors return every image once', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const product = await addProduct(service, { images: names.map(link) });
     const list = async (query: string) =>
@@ -154,7 +154,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect(contents).toEqual([{ href: link('a').url }, { href: `${service.url}${uploaded.url}` }]);
   });
 
-  test('a product that is written with the images it was read with keeps its uploads', async () => {
+  test('a product written back with its images keeps its uploads', async () => {
     const product = await addProduct(service, { images: [link('a')] });
     const uploaded = (await sendImage(service, product, plainPng(6, 5, 1, 1, 1))).body;
     const shown = (await read(service, product)).body;
@@ -168,7 +168,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect(put.body.images[0]).toMatchObject({ width: 6, height: 5, type: 'image/png' });
   });
 
-  test('two uploads and a PATCH of the product at once: none is lost', async () => {
+  test('two uploads and a concurrent PATCH of the product all take effect', async () => {
     const product = await addProduct(service);
     const colours = [10, 20, 30, 40];
     const sent = await Promise.all([
@@ -180,7 +180,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect([shown.images.length, shown.brand]).toEqual([4, 'Acme']);
   });
 
-  test('the same key gives the same image, though a form has another boundary each time', async () => {
+  test('a repeated Idempotency-Key returns the same image, although each form has another boundary', async () => {
     const product = await addProduct(service);
     const headers = { 'Idempotency-Key': `upload-${kind}` };
     const form = (alt: string) => {
@@ -199,7 +199,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect((await imagesOf(product)).length).toBe(1);
   });
 
-  test('a change of an image is an event of its product, with what was and what is', async () => {
+  test('a change of an image is an event of its product, with the images before and after', async () => {
     const product = await addProduct(service);
     const made = (await sendImage(service, product, plainPng(8, 8, 8, 8, 8))).body;
     const path = `/v1/events?resource=product&resourceId=${product.id}&sort=id&order=desc`;
@@ -209,7 +209,7 @@ describeOnDatabases('images of products on %s', kind => {
     expect(data[0].before.images).toEqual([]);
   });
 
-  describe('what is refused', () => {
+  describe('refused requests', () => {
     let path: string;
     beforeAll(async () => {
       const product = await addProduct(service, { images: [link('there')] });
@@ -284,7 +284,7 @@ describeOnDatabases('images of products on %s', kind => {
       await play(service, { method: 'POST', as: 'editor', path, ...scenario });
     });
 
-    test('the same picture twice in one product, and more than a hundred', async () => {
+    test('the same picture twice in one product, and more than a hundred images', async () => {
       const product = await addProduct(service, {
         images: Array.from({ length: 99 }, (_, index) => link(String(index))),
       });

@@ -72,7 +72,7 @@ describeOnDatabases('results of patches on %s', kind => {
     await refuse(`/v1/articles/${id}`, ['title', ''], '#/title', 'blank');
   });
 
-  test('conflicts, and operations that are not well-formed, are what they were', async () => {
+  test('conflicts, malformed operations and unknown members keep their own errors', async () => {
     const parent = await shirt();
     await add(parent, chosen('M'));
     const path = pathOf(parent);

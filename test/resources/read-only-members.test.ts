@@ -31,7 +31,7 @@ describeOnDatabases('read-only members inside members on %s', kind => {
   const imagesOf = async (product: { readonly id: number }) =>
     (await call(service, { path: pathOf(product), as: 'user' })).body.images;
 
-  test('pieces that orders have reserved', async () => {
+  test('a patch of the reserved stock is refused', async () => {
     const product = await addProduct(service, { stock: { tracked: true, onHand: 5 } });
     const more = { op: 'replace', path: '/stock/onHand', value: 6 };
     const refused = await patch(product, [more, { op: 'replace', path: '/stock/reserved', value: 2 }]);
@@ -42,7 +42,7 @@ describeOnDatabases('read-only members inside members on %s', kind => {
     expect([replaced.status, replaced.body.stock]).toEqual([200, { ...whole, reserved: 0 }]);
   });
 
-  test('what the service found of an image, wherever it is moved to', async () => {
+  test('a patch of an upload’s dimensions is refused, even after a move', async () => {
     const product = await addProduct(service, { images: [{ url: 'https://images.example/a.jpg' }] });
     const uploaded = (await sendImage(service, product, plainPng(3, 3, 9, 9, 9))).body;
     const first = { op: 'move', from: '/images/1', path: '/images/0' };
@@ -63,7 +63,7 @@ describeOnDatabases('read-only members inside members on %s', kind => {
       headers: { 'Content-Type': 'application/merge-patch+json', Prefer: 'handling=strict' },
     });
 
-  test('pieces that are owed, though the stock does not show any', async () => {
+  test('a patch of the owed stock is refused, even where the stock shows none', async () => {
     const product = await addProduct(service, { stock: { onHand: 5 } });
     const owed = { op: 'add', path: '/stock/owed', value: 1 };
     const refused = await patch(product, [{ op: 'replace', path: '/price', value: 77 }, owed]);
@@ -83,7 +83,7 @@ describeOnDatabases('read-only members inside members on %s', kind => {
     expect([unknown.status, unknown.body.stock]).toEqual([200, stock]);
   });
 
-  test('the ids of images, wherever they are', async () => {
+  test('a patch of an image’s id is refused at every position', async () => {
     const url = (name: string) => `https://images.example/${name}.jpg`;
     const product = await addProduct(service, { images: [{ url: url('a') }, { url: url('b') }] });
     const [a, b] = product.images;

@@ -23,7 +23,7 @@ describeOnDatabases('names that are refused on %s', kind => {
   const importOne = (record: object) =>
     place.runHere(['import', place.file('p.ndjson', JSON.stringify({ name: 'Lamp', price: 1, ...record }))]);
 
-  test('an attribute, by the rule of definitions', async () => {
+  test('refuses an attribute name by the rule of attribute definitions', async () => {
     const defined = await post('/v1/attributes', { key: 'Watt', label: 'Power', type: 'number' });
     expect([defined.status, defined.body.details[0]]).toEqual([
       400,
@@ -46,7 +46,7 @@ describeOnDatabases('names that are refused on %s', kind => {
       'maxLength',
       'has a name at level 2 that must be at most 100 characters long',
     ],
-  ])('a category called %p', async (category, code, message) => {
+  ])('refuses a category named %p', async (category, code, message) => {
     const refused = await post('/v1/products', { name: 'Lamp', price: 1, category });
     expect([refused.status, refused.body.message, refused.body.details]).toEqual([
       400,

@@ -78,7 +78,7 @@ function countDeletions(session: Transaction) {
 }
 
 describeOnDatabases('sweeps on %s', kind => {
-  test('forget however much has expired, little of it with one statement', async () => {
+  test('delete all expired rows in limited batches', async () => {
     const { service, waitForSweep } = await startSwept(kind, {});
     await using _ = service;
     const user = await userIdOf(service, 'user');
@@ -98,7 +98,7 @@ describeOnDatabases('sweeps on %s', kind => {
     expect(await waitForSweep()).toMatchObject({ sessions: 0, places: 0, attempts: 0, responses: 0 });
   });
 
-  test('all sessions of a user end in one transaction, little of it with one statement', async () => {
+  test('all sessions of a user end in one transaction, in limited batches', async () => {
     await using service = await startTestService(kind);
     const { build, read, write } = service.database;
     const user = await userIdOf(service, 'user');
@@ -114,7 +114,7 @@ describeOnDatabases('sweeps on %s', kind => {
     expect(Math.max(...deletions)).toBeLessThan(many / 2);
   });
 
-  test('one that fails keeps no other from its work', async () => {
+  test('a sweep that fails does not block the others', async () => {
     const { service, linesOf, waitForSweep } = await startSwept(kind, { ORDER_TIMEOUT: String(seconds) });
     await using _ = service;
     const { database, clock } = service;
@@ -132,7 +132,7 @@ describeOnDatabases('sweeps on %s', kind => {
     expect((await readOrder(service, order)).body.status).toBe('CANCELLED');
   });
 
-  test('forget nothing at once when the clock jumps ahead: it may be set back', async () => {
+  test('delete nothing at first when the clock jumps ahead: it may be set back', async () => {
     const { service, waitForSweep } = await startSwept(kind, {});
     await using _ = service;
     const body = { name: 'Once', price: 1 };
@@ -151,7 +151,7 @@ describeOnDatabases('sweeps on %s', kind => {
     expect(await waitForSweep()).toMatchObject({ responses: 1 });
   });
 
-  test('have what failed before the clock was set back tried again, and nothing that is due later', async () => {
+  test('retry deliveries that failed before the clock was set back, and nothing that is due later', async () => {
     const server = await smtp();
     await server.die();
     const settings = { SMTP_URL: urlOf(server), ORDER_TIMEOUT: String((3 * day) / 1000) };

@@ -146,7 +146,7 @@ describeOnDatabases('todos on %s', kind => {
     expect(response.body).toEqual({ data: { id, ...rest, done: stored } });
   });
 
-  test('an update changes what it names, and only that', async () => {
+  test('an update changes only the members that it names', async () => {
     const made = await add('Before');
     const target = `${path}/${made.id}`;
     const patch = (body: unknown) => call(service, { method: 'PATCH', path: target, as: 'user', body });
@@ -167,7 +167,7 @@ describeOnDatabases('todos on %s', kind => {
     expect(replaced.body.data).toEqual({ ...made, title: 'New', done: false });
   });
 
-  test('a JSON Patch and If-Match work as everywhere', async () => {
+  test('JSON Patch and If-Match work as for other resources', async () => {
     const made = await add('Patched');
     const target = `${path}/${made.id}`;
     const etag = (await call(service, { path: target, as: 'user' })).headers.get('ETag') ?? '';
@@ -254,13 +254,13 @@ describeOnDatabases('todos on %s', kind => {
     expect((await add('Next')).id).toBeGreaterThan(id);
   });
 
-  test('no API key gets at todos', async () => {
+  test('API keys cannot access todos', async () => {
     const headers = await addKey(service, 'products:read', 'content:write');
     const response = await call(service, { path, headers });
     expect([response.status, response.body.error]).toEqual([403, 'FORBIDDEN']);
   });
 
-  test('a user has 1,000 at most, however many are made at once', async () => {
+  test('a user has at most 1,000 todos, even with concurrent requests', async () => {
     const owner = await addPerson(service);
     const make = (title: string) =>
       call(service, { method: 'POST', path, headers: owner.headers, body: { title } });

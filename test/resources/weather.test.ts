@@ -48,7 +48,7 @@ describeOnDatabases('weather on %s', kind => {
     expect(JSON.stringify(service.log())).not.toContain(key);
   });
 
-  test('who has no key with the scope is refused', async () => {
+  test('a caller without a key with the scope is refused', async () => {
     const path = '/v1/data/weather?city=Berlin';
     const other = await addKey(service, 'products:read');
     expect((await call(service, { path })).status).toBe(401);
@@ -59,7 +59,7 @@ describeOnDatabases('weather on %s', kind => {
     expect(provider.requests).toEqual([]);
   });
 
-  test('a token that is sent beside the key, valid or not, does not stand in its way', async () => {
+  test('a token sent beside the key, valid or not, is ignored', async () => {
     const path = '/v1/data/weather?city=Berlin';
     const wrong = { authorization: 'Bearer wrong' };
     const { 'X-API-Key': key } = headers;
@@ -94,7 +94,7 @@ describeOnDatabases('weather on %s', kind => {
     expect((await ask('Berlin')).body.temperature).toBe(7);
   });
 
-  test('a city the service does not know itself is found by the provider, once', async () => {
+  test('a city that is not in the built-in list is looked up with the provider once', async () => {
     const found = await ask('Smalltown');
     expect([found.status, found.body.city]).toEqual([200, 'Smalltown']);
     service.clock.advance(11 * minute);
@@ -102,7 +102,7 @@ describeOnDatabases('weather on %s', kind => {
     expect(provider.requests).toEqual(['/v1/search', '/v1/forecast', '/v1/forecast']);
   });
 
-  test('a city nobody knows is 404, and is not requested again', async () => {
+  test('an unknown city is 404, and is not requested again', async () => {
     for (let attempt = 0; attempt < 3; attempt++) {
       const response = await ask('Atlantis');
       expect([response.status, response.body.error]).toEqual([404, 'NOT_FOUND']);
@@ -110,7 +110,7 @@ describeOnDatabases('weather on %s', kind => {
     expect(provider.requests).toEqual(['/v1/search']);
   });
 
-  test('a city nobody could be asked about is 404 that says so, and is requested again once it can be', async () => {
+  test('a city that cannot be looked up while the provider fails is 404, and is requested again afterwards', async () => {
     provider.mood = 'failing';
     for (let attempt = 0; attempt < 4; attempt++) {
       const { status, body } = await ask('Smalltown');
@@ -127,7 +127,7 @@ describeOnDatabases('weather on %s', kind => {
     expect([status, body.message]).toEqual([404, 'No city is known by the name "Atlantis".']);
   });
 
-  test('many who ask at once for one city make one request', async () => {
+  test('concurrent requests for one city make one request to the provider', async () => {
     provider.mood = 'held';
     const responses = Array.from({ length: 20 }, () => ask('Berlin'));
     await provider.held();
@@ -137,7 +137,7 @@ describeOnDatabases('weather on %s', kind => {
   });
 
   const moods: readonly Mood[] = ['failing', 'nonsense', 'endless'];
-  test.each(moods)('a provider that is %s: the last known observation, marked stale', async mood => {
+  test.each(moods)('when the provider is %s, the last observation is returned, marked stale', async mood => {
     await ask('Berlin');
     provider.mood = mood;
     service.clock.advance(11 * minute);
@@ -145,7 +145,7 @@ describeOnDatabases('weather on %s', kind => {
     expect([response.status, response.body]).toEqual([200, { ...observed, stale: true }]);
   });
 
-  test('a provider that is dead: what the service knows itself, and nothing it does not', async () => {
+  test('when the provider is down, built-in and cached cities are returned, and unknown cities are 404', async () => {
     await ask('Smalltown');
     await provider.die();
     const known = await ask('Berlin');
@@ -168,7 +168,7 @@ describeOnDatabases('weather on %s', kind => {
     expect(response.headers.get('Retry-After')).toBe('30');
   });
 
-  test('after three failures the provider is left alone for 30 seconds, then tried once', async () => {
+  test('after three failures the provider gets no request for 30 seconds, then one', async () => {
     provider.mood = 'failing';
     for (const city of ['Berlin', 'Paris', 'Rome', 'Madrid', 'Oslo']) {
       expect((await ask(city)).body.source).toBe('bundled');
@@ -186,7 +186,7 @@ describeOnDatabases('weather on %s', kind => {
     expect((await ask('Paris')).body.source).toBe('open-meteo');
   });
 
-  test('a clock that is set back neither prolongs what is cached nor the pause of a provider that failed', async () => {
+  test('a clock that is set back prolongs neither the cache nor the pause after failures', async () => {
     await ask('Berlin');
     expect((await ask('Atlantis')).status).toBe(404);
     provider.temperature = 7;

@@ -49,7 +49,7 @@ describeOnDatabases('attributes on %s', kind => {
     expect(body.data[0].after).toEqual(whole);
   });
 
-  test('the list is filtered and sorted, and has links for those who may write', async () => {
+  test('the list is filtered and sorted, and has action links for callers who may write', async () => {
     for (const [key, type] of [
       ['list.b', 'number'],
       ['list.a', 'boolean'],
@@ -74,7 +74,7 @@ describeOnDatabases('attributes on %s', kind => {
     }
   });
 
-  test('what is wrong is refused by name', async () => {
+  test('an invalid definition is refused, and the error names the member', async () => {
     expect((await define({ key: 'taken', type: 'text' })).status).toBe(201);
     const body = { key: 'fine', type: 'text' };
     const post: Omit<Scenario, 'name' | 'status'> = { method: 'POST', path, as: 'admin' };

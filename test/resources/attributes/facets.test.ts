@@ -13,7 +13,7 @@ describeOnDatabases('facets on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('at most a hundred values are shown, and how many there are besides', async () => {
+  test('at most a hundred values are shown, with the number of further values', async () => {
     for (let index = 0; index < 103; index++)
       await addProduct(service, { attributes: { many: `v${index}`, long: 'x'.repeat(300) } });
     await addProduct(service, { attributes: { many: ['v102', 'v7'] } });
@@ -31,7 +31,7 @@ describeOnDatabases('facets on %s', kind => {
     expect(body.meta.facets['attr.long']).toEqual([]);
   });
 
-  test('every price is in a bucket, however close they are, or large', async () => {
+  test('every price is in a bucket, however close or large the prices are', async () => {
     for (const [brand, prices] of Object.entries({
       usual: [0, 7, 99.99],
       rounded: [0.3, 0.1 + 0.2],
@@ -53,7 +53,7 @@ describeOnDatabases('facets on %s', kind => {
     }
   });
 
-  test('stand in HAL as well, and with cursors', async () => {
+  test('are also in HAL and in cursor pages', async () => {
     await addProduct(service, { brand: 'Hal' });
     const headers = { Accept: 'application/hal+json' };
     const hal = await call(service, { path: '/v1/products?facets=brand&brand=Hal', as: 'user', headers });
@@ -62,7 +62,7 @@ describeOnDatabases('facets on %s', kind => {
     expect(paged.body.meta.facets.brand).toEqual(hal.body.meta.facets.brand);
   });
 
-  test('that do not exist are refused by their name', async () => {
+  test('are refused by name when they do not exist', async () => {
     const hidden = { key: 'hidden', type: 'text', facet: false };
     await call(service, { method: 'POST', path: '/v1/attributes', as: 'admin', body: hidden });
     const defined = { key: 'defined', type: 'text' };

@@ -13,7 +13,7 @@ const post = (service: TestService, path: string, body: object) =>
   call(service, { method: 'POST', path, as: 'admin', body });
 
 describeOnDatabases('very many definitions on %s', kind => {
-  test('all follow a category that gets another name, and all are kept', async () => {
+  test('all definitions follow a renamed category, and none is lost', async () => {
     await using service = await startTestService(kind);
     await addProduct(service, { category: 'Parts > Small' });
     for (const index of numbers) {
@@ -35,7 +35,7 @@ describeOnDatabases('very many definitions on %s', kind => {
     );
   });
 
-  test('all groups of synonyms are searched with', async () => {
+  test('a search uses all groups of synonyms', async () => {
     await using service = await startTestService(kind);
     const product = await addProduct(service, { name: 'Lamp' });
     for (const index of numbers)

@@ -7,7 +7,7 @@ import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService } from '../../support/service/service.ts';
 
 describeOnDatabases('definitions that a transaction sees on %s', kind => {
-  test('are not those cached before a check that comes while their version is read', async () => {
+  test('are current even when a check for changes comes while their version is read', async () => {
     await using service = await startTestService(kind);
     const other = await service.replica();
     const { database } = service;

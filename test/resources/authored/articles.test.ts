@@ -57,7 +57,7 @@ describeOnDatabases('articles on %s', kind => {
     await play(service, { name, method: 'PUT', path: target, as: 'editor', body, status: 400, problems });
   });
 
-  test('id, author, moments and links are the service’s own', async () => {
+  test('the service sets id, author, times and links', async () => {
     const body = { ...input, id: 1, author: { id: 1, name: 'Eve' }, createdAt: 'x', _links: {} };
     const made = await play(service, {
       name: 'POST',
@@ -85,7 +85,7 @@ describeOnDatabases('articles on %s', kind => {
     expect(found.headers.get('Last-Modified')).toBe(new Date(service.clock.now()).toUTCString());
   });
 
-  test('staff and keys with content:write change it; its author and its beginning stay', async () => {
+  test('staff and keys with content:write change an article; its author and createdAt stay', async () => {
     const before = (await write(editor)).body;
     const target = { path: `${path}/${before.id}` };
     service.clock.advance(2000);
@@ -118,7 +118,7 @@ describeOnDatabases('articles on %s', kind => {
     expect(events[0]).toMatchObject({ actor: `user:${editor.id}`, before: null });
   });
 
-  test('what is read-only is refused in a JSON Patch', async () => {
+  test('a JSON Patch of a read-only member is refused', async () => {
     const { id } = (await write(editor)).body;
     for (const member of ['id', 'author', 'createdAt', 'updatedAt', '_links']) {
       const refused = await play(service, {
@@ -136,7 +136,7 @@ describeOnDatabases('articles on %s', kind => {
     }
   });
 
-  test('users and keys without the scope may not write; a key has nobody to be the author', async () => {
+  test('users and keys without the scope may not write; a key cannot be an author', async () => {
     const { id } = (await write(editor)).body;
     const target = `${path}/${id}`;
     const reader = await addKey(service, 'content:read');
@@ -206,7 +206,7 @@ describeOnDatabases('articles on %s', kind => {
     expect(paged.body.meta).toEqual({ perPage: 1, nextCursor: null, prevCursor: null });
   });
 
-  test('HAL has links as objects, and actions only for those who may', async () => {
+  test('HAL has links as objects, and only actions that the caller may take', async () => {
     const { id } = (await write(editor)).body;
     const target = `${path}/${id}`;
     const href = `${service.url}${target}`;
@@ -235,7 +235,7 @@ describeOnDatabases('articles on %s', kind => {
     expect(list.body._links.self).toEqual({ href: `${service.url}${path}?author=${editor.id}&perPage=1` });
   });
 
-  test('If-Match takes the tag of the same Accept, for every kind of write', async () => {
+  test('If-Match accepts the ETag of the same Accept, for every kind of write', async () => {
     for (const headers of [halType, { Accept: 'application/json' }]) {
       const { id } = (await write(editor)).body;
       const target = { path: `${path}/${id}`, as: 'editor' } as const;

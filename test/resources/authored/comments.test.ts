@@ -28,7 +28,7 @@ describeOnDatabases('comments on %s', kind => {
   const comment = (path: string, by: Person = writer, text = 'Nice.') =>
     call(service, { method: 'POST', path, headers: by.headers, body: { body: text } });
 
-  test('those on all posts are one list, by post, author and time', async () => {
+  test('the comments on all posts are one list, filtered by post and author and sorted by time', async () => {
     const [one, other] = [await addPost(), await addPost()];
     const reader = await addPerson(service, 'user', { name: 'Bo Summer' });
     const made = [await comment(one.path), await comment(other.path, reader), await comment(other.path)];
@@ -44,7 +44,7 @@ describeOnDatabases('comments on %s', kind => {
     expect(await list(`author=${reader.id}&postId=${one.id}`)).toEqual([]);
   });
 
-  test('refuses what is no comment', async () => {
+  test('refuses an invalid comment', async () => {
     const { path } = await addPost();
     const cases: [body: unknown, problems: [string, string][]][] = [
       [{}, [['body', 'required']]],
@@ -74,7 +74,7 @@ describeOnDatabases('comments on %s', kind => {
     await play(service, { ...gone, name: 'no list', status: 404, error: 'NOT_FOUND' });
   });
 
-  test('the author is who calls, and the post the one of the path', async () => {
+  test('the author is the caller, and the post is that of the path', async () => {
     const post = await addPost();
     const body = { body: ' Nice. ', postId: 1, author: { id: 1, name: 'Eve' } };
     const made = await play(service, {
@@ -100,7 +100,7 @@ describeOnDatabases('comments on %s', kind => {
     await play(service, { name: 'nested', path: `${post.path}/${id}`, as: 'user', status: 404 });
   });
 
-  test('who may change and delete it: its author, administrators; editors may delete it', async () => {
+  test('the author and administrators change and delete a comment; editors may delete it', async () => {
     const { path } = await addPost();
     const { id } = (await comment(path)).body;
     const target = { path: `/v1/comments/${id}` };
@@ -158,7 +158,7 @@ describeOnDatabases('comments on %s', kind => {
     await play(service, { name: 'writer', method: 'DELETE', path: target, headers: moderator, status: 204 });
   });
 
-  test('a list holds the comments on its post only; HAL shows actions to those who may', async () => {
+  test('a list holds only the comments on its post; HAL links to the actions that the caller may take', async () => {
     const { id, path } = await addPost();
     const other = await addPost();
     const other1 = await addPerson(service, 'user', { name: 'Ben' });
@@ -186,7 +186,7 @@ describeOnDatabases('comments on %s', kind => {
     expect(one.body._links.post).toEqual({ href: `${service.url}/v1/posts/${id}` });
   });
 
-  test('comments go with their post, and with their author', async () => {
+  test('comments are deleted with their post and with their author', async () => {
     const { id, path } = await addPost();
     const leaver = await addPerson(service, 'user', { name: 'Cleo' });
     const stays = (await comment(path)).body.id;
@@ -200,7 +200,7 @@ describeOnDatabases('comments on %s', kind => {
     await play(service, { name: 'list', path, as: 'user', status: 404 });
   });
 
-  test('a comment and the deletion of its post meet: it is there first, or finds no post', async () => {
+  test('a comment sent during the deletion of its post is made before it or gets 404', async () => {
     for (let round = 0; round < 5; round++) {
       const { id, path } = await addPost();
       const responses = await Promise.all([

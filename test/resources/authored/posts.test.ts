@@ -23,7 +23,7 @@ describeOnDatabases('posts on %s', kind => {
   const write = (fields: object = {}, by: Person = editor) =>
     call(service, { method: 'POST', path, headers: by.headers, body: { ...input, ...fields } });
 
-  test('from creation to deletion', async () => {
+  test('a post is created, changed and deleted', async () => {
     const made = await write();
     const { id } = made.body;
     const self = `${service.url}${path}/${id}`;
@@ -78,7 +78,7 @@ describeOnDatabases('posts on %s', kind => {
     ]);
   });
 
-  test('users read and do not write; a key has nobody to be the author', async () => {
+  test('users read and do not write; a key cannot be an author', async () => {
     const { id } = (await write()).body;
     const target = `${path}/${id}`;
     const writer = await addKey(service, 'content:write');
@@ -96,7 +96,7 @@ describeOnDatabases('posts on %s', kind => {
     });
   });
 
-  test('a list can be filtered by author and sorted; HAL leads on to comments', async () => {
+  test('a list can be filtered by author and sorted; HAL links to the comments', async () => {
     const author = await addPerson(service, 'editor', { name: 'Ben' });
     const first = (await write({ title: 'b' }, author)).body.id;
     const second = (await write({ title: 'a' }, author)).body.id;

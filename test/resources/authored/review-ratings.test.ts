@@ -80,7 +80,7 @@ describeOnDatabases('ratings on %s', kind => {
     ]);
   });
 
-  test('a review whose rating stays leaves the product alone', async () => {
+  test('a review whose rating is unchanged does not change the product', async () => {
     const product = await addProduct(service);
     const { id } = (await review(product, crowd[0], 3)).body;
     const before = await read(service, product);
@@ -135,7 +135,7 @@ describeOnDatabases('ratings on %s', kind => {
     expect(await ratingOf(product)).toEqual({ average: 3.5, count: 2 });
   });
 
-  test('twenty reviews and a change of the product at once: all of them count', async () => {
+  test('twenty reviews all count beside a concurrent change of the product', async () => {
     const product = await addProduct(service);
     const rated = crowd.map((person, index) => review(product, person, (index % 5) + 1));
     const changes = [1, 2, 3].map(price =>
@@ -162,14 +162,14 @@ describeOnDatabases('ratings on %s', kind => {
     expect((await read(service, product)).body.name).toBe('Last');
   });
 
-  test('one person at once: one review, and the others get 409', async () => {
+  test('concurrent reviews of one user make one review, and the others get 409', async () => {
     const product = await addProduct(service);
     const responses = await Promise.all([1, 2, 3, 4, 5].map(rating => review(product, crowd[0], rating)));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
     expect((await ratingOf(product)).count).toBe(1);
   });
 
-  test('whatever is done to reviews, in any order: the rating is the average of those that are there', async () => {
+  test('the rating is the average of the existing reviews after any sequence of changes', async () => {
     const step = fc.record({
       who: fc.nat({ max: 4 }),
       rating: fc.integer({ min: 1, max: 5 }),
@@ -203,7 +203,7 @@ describeOnDatabases('ratings on %s', kind => {
     );
   });
 
-  test('the reviews of a deleted account go, and the ratings follow', async () => {
+  test('the reviews of a deleted account are deleted, and the ratings follow', async () => {
     const leaver = await addPerson(service, 'user', { name: 'Leaver' });
     const products = [await addProduct(service), await addProduct(service), await addProduct(service)];
     const ids: number[] = [];

@@ -30,7 +30,7 @@ describeOnDatabases('reviews on %s', kind => {
     await play(service, { name, method: 'POST', path, as: 'user', body, status: 400, problems });
   });
 
-  test('author and moment are the service’s own; one review per user and product', async () => {
+  test('the service sets author and time; each user has one review per product', async () => {
     const product = await addProduct(service);
     const path = `${pathOf(product)}/reviews`;
     const body = { rating: 5, body: 'Bright.', author: { id: 1, name: 'Somebody else' }, productId: 1 };
@@ -104,7 +104,7 @@ describeOnDatabases('reviews on %s', kind => {
     await play(service, { name: 'another product', path, as: 'user', status: 400, error: 'INVALID_CURSOR' });
   });
 
-  test('who may change and delete it: its author, administrators; editors may delete it', async () => {
+  test('the author and administrators change and delete a review; editors may delete it', async () => {
     const product = await addProduct(service);
     const author = await addPerson(service, 'user', { name: 'Ada Winter' });
     const body = { rating: 4, body: 'Good.' };
@@ -152,7 +152,7 @@ describeOnDatabases('reviews on %s', kind => {
     await play(service, { ...target, name: 'again', method: 'DELETE', as: 'editor', status: 404 });
   });
 
-  test('the list of all can be filtered by product, author and rating', async () => {
+  test('the list of all reviews can be filtered by product, author and rating', async () => {
     const products = [await addProduct(service), await addProduct(service)];
     const author = await addPerson(service, 'user', { name: 'Ben' });
     const other = await addPerson(service, 'user', { name: 'Cleo' });
@@ -187,7 +187,7 @@ describeOnDatabases('reviews on %s', kind => {
     });
   });
 
-  test('HAL leads to the product and the author, and shows actions to those who may', async () => {
+  test('HAL links to the product and the author, and to the actions that the caller may take', async () => {
     const product = await addProduct(service);
     const path = `${pathOf(product)}/reviews`;
     const made = await call(service, { method: 'POST', path, as: 'user', body: { rating: 3 } });
@@ -208,7 +208,7 @@ describeOnDatabases('reviews on %s', kind => {
     });
   });
 
-  test('reviews go with their product', async () => {
+  test('reviews are deleted with their product', async () => {
     const product = await addProduct(service);
     const path = `${pathOf(product)}/reviews`;
     await call(service, { method: 'POST', path, as: 'user', body: { rating: 3 } });

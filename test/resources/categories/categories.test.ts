@@ -15,7 +15,7 @@ describeOnDatabases('categories on %s', kind => {
 
   const { add, change, read, listed, chain } = categoryCalls(() => service);
 
-  test('slugs of other scripts are what their readers read', async () => {
+  test('slugs keep the letters of other scripts', async () => {
     const end = fresh();
     const slugs = [
       ['ガラス', 'ガラス'],
@@ -34,7 +34,7 @@ describeOnDatabases('categories on %s', kind => {
     }
   });
 
-  test('a new category has a path, a slug of its name, and the last place among its siblings', async () => {
+  test('a new category has a path, a slug of its name, and the last position among its siblings', async () => {
     const name = `Küche & Bad ${fresh()}`;
     const root = await add(name);
     expect(root).toEqual({
@@ -59,7 +59,7 @@ describeOnDatabases('categories on %s', kind => {
     expect(await read(first.id)).toEqual(first);
   });
 
-  test('slugs are unique: a second one of a name is numbered, one that is given and taken is refused', async () => {
+  test('slugs are unique: a derived slug is numbered, and a given slug that is taken is refused', async () => {
     const name = `Lamps ${fresh()}`;
     const [one, two] = [await add(name), await add(name, { parentId: (await add(fresh())).id })];
     expect(two.slug).toBe(`${one.slug}-2`);
@@ -75,13 +75,13 @@ describeOnDatabases('categories on %s', kind => {
     expect(await listed(`slug=${two.slug}`)).toEqual([await read(two.id)]);
   });
 
-  test('after a sibling with the last position there is there come others with the same', async () => {
+  test('a category created after a sibling with the highest position gets the same position', async () => {
     const root = await add('Full');
     await add('Last', { parentId: root.id, position: 1_000_000 });
     expect((await add('Next', { parentId: root.id })).position).toBe(1_000_000);
   });
 
-  test('siblings are listed in the order of their positions, those without a parent by parentId=root or null', async () => {
+  test('siblings are listed by position, and categories without a parent by parentId=root or null', async () => {
     const root = await add(fresh());
     const names = ['c', 'a', 'b'];
     for (const [index, name] of names.entries()) await add(name, { parentId: root.id, position: 10 - index });
@@ -145,7 +145,7 @@ describeOnDatabases('categories on %s', kind => {
     await play(service, { name: query, path: `${path}?${query}`, as: 'user', status: 400, problems });
   });
 
-  test('two siblings of one name are refused, wherever the second comes from', async () => {
+  test('a second sibling of the same name is refused, whether created, renamed or moved', async () => {
     const [one, other] = [await add(fresh()), await add(fresh())];
     const [first, second] = [
       await add('Same', { parentId: one.id }),
@@ -162,7 +162,7 @@ describeOnDatabases('categories on %s', kind => {
     await play(service, { ...duplicate, name: 'renamed', ...renamed });
   });
 
-  test('no category is below itself, and none is deeper than ten levels', async () => {
+  test('a category cannot be below itself, or deeper than ten levels', async () => {
     const levels = await chain(10);
     const [first, second, , , , , , , ninth, tenth] = levels;
     const move = { method: 'PATCH', as: 'editor', status: 400 } as const;
@@ -189,7 +189,7 @@ describeOnDatabases('categories on %s', kind => {
     expect((await read(tenth?.id ?? 0)).path.split(' > ')).toHaveLength(10);
   });
 
-  test('a category that is renamed or moved takes those below it along', async () => {
+  test('a renamed or moved category takes its descendants along', async () => {
     const [a, b, c] = await chain(3);
     const to = await add(fresh());
     const shown = await change(b?.id ?? 0, { name: "Zwei 'ä' 😀", parentId: to.id });
@@ -203,7 +203,7 @@ describeOnDatabases('categories on %s', kind => {
     expect([up.body.parentId, up.body.path]).toEqual([null, b?.name]);
   });
 
-  test('a name that begins like another is another: only what is below it moves', async () => {
+  test('renaming a category does not move one whose name only begins with its name', async () => {
     const name = fresh();
     const [one, beside] = [await add(name), await add(`${name} and more`)];
     await add('x', { parentId: beside.id });
@@ -211,7 +211,7 @@ describeOnDatabases('categories on %s', kind => {
     expect(await listed(`path=${encodeURIComponent(`${name} and more > x`)}`)).toHaveLength(1);
   });
 
-  test('deleting asks for an empty category, and says what is in the way', async () => {
+  test('deleting a category that is not empty is refused, and the error names its contents', async () => {
     const [parent, child] = await chain(2);
     const url = (one: Category | undefined) => `${path}/${one?.id}`;
     const response = await play(service, {
@@ -235,7 +235,7 @@ describeOnDatabases('categories on %s', kind => {
     await play(service, { name: 'no more', path: url(parent), as: 'editor', status: 404 });
   });
 
-  test('PUT resets what it leaves out, but for slug and position', async () => {
+  test('PUT resets members that it leaves out, except slug and position', async () => {
     const root = await add(fresh());
     const one = await add('One', { parentId: root.id, description: 'Text', position: 7 });
     const put = { method: 'PUT', path: `${path}/${one.id}`, as: 'editor' } as const;
@@ -250,7 +250,7 @@ describeOnDatabases('categories on %s', kind => {
     });
   });
 
-  test('merge patch and JSON patch change it; read-only members stay', async () => {
+  test('merge patch and JSON Patch change a category; read-only members stay', async () => {
     const root = await add(fresh());
     const patch = (type: string, body: unknown) =>
       call(service, {
@@ -267,7 +267,7 @@ describeOnDatabases('categories on %s', kind => {
     expect([readOnly.status, readOnly.body.error]).toEqual([422, 'PATCH_RESULT_INVALID']);
   });
 
-  test('many at once make one tree: of equal names one is made, and no move makes a cycle', async () => {
+  test('concurrent writes keep one tree: one category of equal names is made, and no move makes a cycle', async () => {
     const [a, b] = [await add(fresh()), await add(fresh())];
     const body = { name: 'Once', parentId: a.id };
     const made = await Promise.all(

@@ -34,7 +34,7 @@ describeOnDatabases('images of categories on %s', kind => {
     return [body.imageId, body.image];
   };
 
-  test('an upload or a link of any product, with its address and a link to it', async () => {
+  test('a category shows an upload or a link of any product, with its address and a HAL link', async () => {
     const url = link();
     const product = await addProduct(service, { images: [{ url: link() }, { url }] });
     const upload = (await sendImage(service, product, png(9, 9))).body;
@@ -55,7 +55,7 @@ describeOnDatabases('images of categories on %s', kind => {
     });
   });
 
-  test('what is the image of no product is refused and named, in every way to write it', async () => {
+  test('an id that is not an image of a product is refused by name, in every kind of write', async () => {
     const taken = (await add(null)).id;
     const address = `${path}/${taken}`;
     const merge = { 'Content-Type': 'application/merge-patch+json' };
@@ -85,7 +85,7 @@ describeOnDatabases('images of categories on %s', kind => {
     await play(service, { ...refused, name: 'text', method: 'PATCH', path: address, body: { imageId: 998 } });
   });
 
-  test('an image of any of very many products, however it is named', async () => {
+  test('an image is found among the images of very many products, in every kind of write', async () => {
     const plain = Array.from({ length: 10_001 }, (_, index) => ({
       name: 'Plain',
       price: 1,
@@ -103,7 +103,7 @@ describeOnDatabases('images of categories on %s', kind => {
     expect(await shown(id)).toEqual([second, urls[1]]);
   });
 
-  test('an image that its product loses is lost to the category, and to no other', async () => {
+  test('an image removed from its product is removed from the category, and only there', async () => {
     const url = link();
     const first = await addProduct(service, { images: [{ url }, { url: link() }] });
     const second = await addProduct(service, { images: [{ url }] });

@@ -15,7 +15,7 @@ describeOnDatabases('the links of categories on %s', kind => {
 
   const { chain } = categoryCalls(() => service);
 
-  test('as HAL it links to its parent, its children and its products', async () => {
+  test('HAL links to the parent, the children and the products', async () => {
     const [parent, child] = await chain(2);
     const headers = { Accept: 'application/hal+json' };
     const hal = async (as: 'user' | 'editor') =>

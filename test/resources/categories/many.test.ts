@@ -24,7 +24,7 @@ describeOnDatabases('very many categories on %s', kind => {
   const { send, findId } = adminCalls(() => service);
   const totalOf = async (path: string): Promise<number> => (await send('GET', path)).meta.total;
 
-  test('all of them follow one that is renamed, with their products, and searches find them by the new name', async () => {
+  test('all descendants and their products follow a renamed category, and searches find them by the new name', async () => {
     const lines = Array.from({ length: many }, (_, at) => {
       const category = `Gardening > Leaf ${at}`;
       return JSON.stringify({ sku: `M-${at}`, name: `Item ${at}`, price: 1, category });
@@ -56,7 +56,7 @@ describeOnDatabases('very many categories on %s', kind => {
     expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
   });
 
-  test('one that is deleted leaves no totals behind', async () => {
+  test('a deleted category leaves no totals behind', async () => {
     const totals = sql<{ rows: number }>`select cast(count(*) as integer) as rows from product_totals`;
     const countTotals = async () =>
       (await service.database.read.first(totals.compile(service.database.build)))?.rows;

@@ -81,7 +81,7 @@ describeOnDatabases('the words of former paths on %s', kind => {
     'stay, but the path changes once more': ({ rootId }) =>
       send('PATCH', `/v1/categories/${rootId}`, { name: createWord() }),
   };
-  test.each(Object.entries(leavings))('are released where its products %s', async (_, leave) => {
+  test.each(Object.entries(leavings))('are removed when the category’s products %s', async (_, leave) => {
     const [old, root] = [createWord(), createWord()];
     await importProducts(`${old} > Leaf`, root);
     const { data } = await send('GET', `/v1/products?category=${old}&perPage=100`);

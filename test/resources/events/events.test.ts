@@ -21,7 +21,7 @@ describeOnDatabases('events on %s', kind => {
   const list = async (query: string) => (await call(service, { path: `${path}?${query}`, as: 'admin' })).body;
   const idsOf = (body: { data: readonly { id: number }[] }) => body.data.map(({ id }) => id);
 
-  test('tell the life of a product: who, in which request, from what to what', async () => {
+  test('record each change of a product with the actor, the request, and the state before and after', async () => {
     const admin = await userIdOf(service, 'admin');
     const editor = await userIdOf(service, 'editor');
     const product = await addProduct(service, { name: 'Lamp "A" \u2028' });
@@ -73,7 +73,7 @@ describeOnDatabases('events on %s', kind => {
     });
   });
 
-  test('a follower continues after the id of the last event that it has read, also from the end', async () => {
+  test('a follower continues after the id of the last event it has read, even the newest', async () => {
     const end = (await list('order=desc&limit=1')).data[0].id;
     expect(await list(`afterId=${end}&limit=100`)).toMatchObject({ data: [], meta: { nextCursor: null } });
     const product = await addProduct(service);
@@ -141,7 +141,7 @@ describeOnDatabases('events on %s', kind => {
     }
   });
 
-  test('pages by offset with the exact total, and by cursor without one', async () => {
+  test('paging by offset has the exact total, and by cursor none', async () => {
     await record(
       service,
       ...Array.from({ length: 7 }, (_, n) => ({
@@ -214,7 +214,7 @@ describeOnDatabases('events on %s', kind => {
     }
   });
 
-  test('a text that speaks of secrets is none', async () => {
+  test('a text that mentions secrets is recorded', async () => {
     const description = 'the "password": x, {"key":"token"} and \\"secret\\":';
     const product = await addProduct(service, { name: 'password', description, tags: ['key', 'token":'] });
     const { data } = await list(`resource=product&resourceId=${product.id}`);

@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
     }
   }
 
-  test('an event that is committed late is not passed by', async () => {
+  test('a follower does not miss an event that is committed late', async () => {
     await addProduct(service);
     await addProduct(service);
     const user = await userIdOf(service, 'user');
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
     expect(seen).toHaveLength(total + 2);
   });
 
-  test('what other transactions of the database do holds no event back', async () => {
+  test('transactions outside the service do not hold events back', async () => {
     const last = async () => (await list('limit=1&order=desc')).data[0]?.id ?? 0;
     const before = await last();
     const done = Promise.withResolvers<void>();

@@ -24,7 +24,7 @@ describeOnDatabases('invoices on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('an invoice outlives its customer, whose link then is not there', async () => {
+  test('an invoice outlives its customer, and then has no link to them', async () => {
     const product = { name: 'Lamp', price: 1 };
     const made = await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body: product });
     const person = await addPerson(service);
@@ -62,7 +62,7 @@ describeOnDatabases('invoices on %s', kind => {
     expect([again.status, again.body.customerId]).toEqual([200, person.id]);
   });
 
-  test('paying an order issues its invoice: what was ordered, as it was, and an event', async () => {
+  test('paying an order issues its invoice, with the items as they were ordered, and writes an event', async () => {
     const orderId = await placeOrder(service, 'user', [
       { name: 'Lamp', price: 79.5, quantity: 2, sku: `S-${kind}` },
       { name: 'Bulb', price: 0.1, quantity: 3 },
@@ -122,7 +122,7 @@ describeOnDatabases('invoices on %s', kind => {
     expect(all.body._links.self).toEqual({ href: `${service.url}${path}` });
   });
 
-  test('whose is whose: the owner, staff and keys with the scope', async () => {
+  test('only the customer, staff and keys with the scope read an invoice', async () => {
     const own = await invoiced(service, 'user');
     const others = await invoiced(service, 'editor');
     const path = `/v1/invoices/${others.id}`;
@@ -172,7 +172,7 @@ describeOnDatabases('invoices on %s', kind => {
     ]);
   });
 
-  test('pages and sorts: every invoice once', async () => {
+  test('pages of a sorted list return every invoice once', async () => {
     for (let count = 0; count < 3; count++) await invoiced(service);
     const all = await numbersOf(service);
     const walked: string[] = [];
@@ -207,7 +207,7 @@ describeOnDatabases('invoice numbers on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('payments at the same time get the next numbers without a gap, each once', async () => {
+  test('concurrent payments get consecutive numbers, each once', async () => {
     const before = (await numbersOf(service)).length;
     const orders: number[] = [];
     for (let count = 0; count < 20; count++) orders.push(await placeOrder(service));

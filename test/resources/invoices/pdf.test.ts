@@ -33,7 +33,7 @@ describeOnDatabases('an invoice as PDF on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('what was ordered, from whom, for how much; a name to save it under', async () => {
+  test('names the items, the seller and the amounts, and has a file name', async () => {
     const invoice = await invoiced(service, 'user', [
       { name: 'Lamp', price: 1234.5, quantity: 2, sku: `L-${kind}` },
       { name: 'Bulb', price: 0.1, quantity: 3 },
@@ -80,7 +80,7 @@ describeOnDatabases('an invoice as PDF on %s', kind => {
     ]);
   });
 
-  test('the same bytes on every replica and after it was sent: 304 holds', async () => {
+  test('has the same bytes on every replica and after it is sent, so that a 304 is right', async () => {
     const invoice = await invoiced(service);
     service.clock.advance(1000);
     const first = await get(service, invoice.id);
@@ -112,7 +112,7 @@ describeOnDatabases('an invoice as PDF on %s', kind => {
     expect(await compressed.bytes()).toEqual(bytes);
   });
 
-  test('the same bytes whatever has been drawn before it, and its text can be copied', async () => {
+  test('has the same bytes whatever was drawn before it, and its text can be copied', async () => {
     const named = (name: string) => invoiced(service, 'user', [{ name, price: 1, quantity: 1 }]);
     // The shapes of accented letters are composed from those of the plain letters.
     const others = [await named('Éric Ñandú ÀÈÌÒÙ'), await named('ffi Ç Å 東京 カ\u309a')];
@@ -151,7 +151,7 @@ describe('the pages of an invoice', () => {
   const pagesOf = async (lines: readonly Line[]) =>
     readPdf(await (await get(service, (await invoiced(service, 'user', lines)).id)).bytes());
 
-  test('a hundred items of the longest names: nothing is lost, nothing leaves its page or column', async () => {
+  test('show a hundred items of the longest names within their page and columns', async () => {
     const lines = Array.from({ length: 100 }, (_, index) => ({
       name: `${index} ${'W'.repeat(60)} ${'wide words '.repeat(20)}`.slice(0, 200).trim(),
       price: 9_999_999.99,
@@ -180,7 +180,7 @@ describe('the pages of an invoice', () => {
     expect(written.map(({ text }) => text)).toContain('EUR 9,999,999,990,000.00');
   });
 
-  test('amounts end at one edge, however long they are', async () => {
+  test('align amounts at the right edge, however long they are', async () => {
     const { pages } = await pagesOf([
       { name: 'Cheap', price: 0.01, quantity: 1 },
       { name: 'Dear', price: 8_999_999_999.99, quantity: 9999 },
@@ -191,7 +191,7 @@ describe('the pages of an invoice', () => {
     expect(edges).toEqual([440, 545, 440, 545]);
   });
 
-  test('a unit price has all its decimals, and stays in its column', async () => {
+  test('show a unit price with all its decimals, within its column', async () => {
     const priced: readonly [price: number, quantity: number, shown: string, amount: string][] = [
       [0.004, 10_000, '0.004', '40.00'],
       [0.0149, 1000, '0.0149', '14.90'],
@@ -218,7 +218,7 @@ describe('the pages of an invoice', () => {
     );
   });
 
-  test('Greek, Cyrillic, Japanese, Chinese and Korean are shown; what no font has is a question mark, and said', async () => {
+  test('show Greek, Cyrillic, Japanese, Chinese and Korean, and a question mark and a note for other characters', async () => {
     const names = [
       'Café “Größe” — €5 źdźbło',
       'Лампа Ω Őr',
@@ -241,7 +241,7 @@ describe('the pages of an invoice', () => {
   });
 });
 
-test('any text at all can be shown, in characters that a font has', async () => {
+test('any text is shown in characters that a font has', async () => {
   const fonts = createFonts();
   await fc.assert(
     fc.asyncProperty(anyTextOf({ maxLength: 60 }), async text => {

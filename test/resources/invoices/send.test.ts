@@ -48,7 +48,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
   });
   afterAll(() => stop({ service, server }));
 
-  test('to the customer, with the PDF attached; then it has sentAt, and an event says so', async () => {
+  test('mails it to the customer with the PDF attached, sets sentAt and writes an event', async () => {
     const invoice = await invoiced(service, 'user', [{ name: 'Lamp', price: 79.5, quantity: 2 }]);
     service.clock.advance(5000);
     await play(service, {
@@ -92,7 +92,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
     ]);
   });
 
-  test('is not marked as sent before it is out; tried again until it is', async () => {
+  test('retries until the mail is delivered, and only then marks the invoice as sent', async () => {
     const invoice = await invoiced(service);
     await server.die();
     await call(service, send(invoice.id));
@@ -107,7 +107,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
     expect((await read(service, invoice.id)).status).toBe('sent');
   });
 
-  test('is never marked as sent when its address is refused for good', async () => {
+  test('never marks the invoice as sent when the address is refused permanently', async () => {
     server.mood = { kind: 'answers', at: 'RCPT', code: 550 };
     const invoice = await invoiced(service);
     await call(service, send(invoice.id));
@@ -119,7 +119,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
     expect(service.log().filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  test('each request sends it once more; one with the same Idempotency-Key does not', async () => {
+  test('each request sends it once more, except a repetition with the same Idempotency-Key', async () => {
     const invoice = await invoiced(service);
     const key = { 'Idempotency-Key': 'send-1' };
     const first = await call(service, send(invoice.id, key));
@@ -140,7 +140,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
     ]);
   });
 
-  test('an address that is the account’s no more gets a mail that says so, and not to confirm it', async () => {
+  test('an address that the account no longer uses gets a notice, and no mail to confirm it', async () => {
     const person = await addPerson(service);
     const { headers } = person;
     const product = { name: 'Lamp', price: 1 };
@@ -169,7 +169,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
     expect(former?.raw).not.toContain(email);
   });
 
-  test('staff and keys that may write send it too, to the customer', async () => {
+  test('staff and keys with the write scope also send it to the customer', async () => {
     const invoice = await invoiced(service);
     const headers = await addKey(service, 'invoices:write');
     for (const who of [{ as: 'editor' }, { as: 'admin' }, { headers }] as const)

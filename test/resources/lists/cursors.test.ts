@@ -50,7 +50,7 @@ describeOnDatabases('cursors on %s', kind => {
     },
   );
 
-  test('meta and links to the letter', async () => {
+  test('meta and links are exactly as documented', async () => {
     const at = (search: string) => `${service.url}/v1/products?${search}`;
     const first = await list({ sort: 'price', limit: 10 });
     const { nextCursor } = first.meta;
@@ -82,7 +82,7 @@ describeOnDatabases('cursors on %s', kind => {
     expect(unsized.data).toEqual(expectedList(products, { sort: 'price' }).slice(10, 30));
   });
 
-  test('a cursor of another list, order or filter is refused, and so is one that was changed', async () => {
+  test('a cursor of another list, order or filter is refused, and so is an altered cursor', async () => {
     const { nextCursor } = (await list({ sort: 'price', status: 'active', limit: 3 })).meta as {
       nextCursor: string;
     };
@@ -134,7 +134,7 @@ describeOnDatabases('cursors on %s', kind => {
     await play(service, { name: 'both', path, as: 'user', status: 400, problems: [['page', 'exclusive']] });
   });
 
-  test('cursors hold for the longest values of the sort', async () => {
+  test('cursors work for the longest values of the sort', async () => {
     const made: Product[] = [];
     for (const character of ['💡', '\u0001', '"', '\u2028']) {
       for (const end of ['a', 'b'])
@@ -158,7 +158,7 @@ describeOnDatabases('cursors on %s', kind => {
   });
 
   test.each([...orderings])(
-    'past a page that has become empty, either way misses nothing: %j',
+    'walking past a page that has become empty misses nothing in either direction: %j',
     async ordering => {
       const category = `empty ${JSON.stringify(ordering)}`;
       const made: Product[] = [];
@@ -185,7 +185,7 @@ describeOnDatabases('cursors on %s', kind => {
   );
 
   test.each([...orderings])(
-    'a page before which all has gone leads on to what follows: %j',
+    'a page that deletions emptied at the start leads to the following products: %j',
     async ordering => {
       const category = `gone ${JSON.stringify(ordering)}`;
       const made: Product[] = [];

@@ -69,7 +69,7 @@ describeOnDatabases('the list of products on %s', kind => {
   });
 
   test.each(filters.map(filter => [searchOf(filter) || 'no filter', filter] as const))(
-    'every order and page of %s holds what it must',
+    'every order and page of %s holds the right products',
     async (_, filter) => {
       for (const ordering of orderings) {
         const query: ListQuery = { ...filter, ...ordering };
@@ -91,7 +91,7 @@ describeOnDatabases('the list of products on %s', kind => {
   );
 
   const at = (search: string) => `${service.url}/v1/products?${search}`;
-  test('links to the letter', async () => {
+  test('links are exactly as documented', async () => {
     const total = products.length;
     const twenty = { perPage: 20, total, lastPage: 3 };
     const links = { first: at('page=1'), last: at('page=3') };

@@ -114,7 +114,7 @@ describeOnDatabases('notifications on %s', kind => {
       }),
     ],
   ] satisfies [string, () => Happening][])(
-    'nobody is notified of %s, and nothing stays queued',
+    'no user is notified of %s, and nothing stays queued',
     async (_, happening) => {
       const before = await of('user');
       await record(on.service, happening());
@@ -124,7 +124,7 @@ describeOnDatabases('notifications on %s', kind => {
     },
   );
 
-  test('a delivery that is made twice tells once', async () => {
+  test('a delivery that is made twice notifies once', async () => {
     await tell('user');
     const before = await of('user');
     const { build } = on.service.database;
@@ -142,7 +142,7 @@ describeOnDatabases('notifications on %s', kind => {
     expect(await of('user')).toEqual(before);
   });
 
-  test('another’s notification does not exist, for administrators neither', async () => {
+  test('another user’s notification does not exist, not even for administrators', async () => {
     const theirs = await tell('user');
     const requests: Call[] = [
       { path: theirs.path },
@@ -163,7 +163,7 @@ describeOnDatabases('notifications on %s', kind => {
     expect((await of('user')).at(-1).read).toBe(false);
   });
 
-  test('marking all marks one’s own, once', async () => {
+  test('marking all as read marks only the caller’s own, once', async () => {
     await tell('admin');
     await call(on.service, { method: 'POST', path: `${path}/mark-all-read`, as: 'admin' });
     await tell('admin');

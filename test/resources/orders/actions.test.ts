@@ -13,7 +13,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 
 const actions = ['cancel', 'payment'] as const;
 
-describeOnDatabases('what is done to orders on %s', kind => {
+describeOnDatabases('actions on orders on %s', kind => {
   let service: TestService;
   let replica: TestService;
   beforeAll(async () => {
@@ -50,16 +50,19 @@ describeOnDatabases('what is done to orders on %s', kind => {
     });
   });
 
-  test.each(actions)('%s: not done when the order has changed since a date', async action => {
-    const placed = await placeOrder(service);
-    const shown = Date.parse(placed.order.updatedAt);
-    const since = (moment: number) => ({ 'If-Unmodified-Since': new Date(moment).toUTCString() });
-    await writesNothing(service, async () => {
-      const refused = await act(service, placed, action, 'user', since(shown - 1000));
-      expect([refused.status, refused.body.error]).toEqual([412, 'PRECONDITION_FAILED']);
-    });
-    expect((await act(service, placed, action, 'user', since(shown + 1000))).status).toBe(200);
-  });
+  test.each(actions)(
+    '%s: refused when the order has changed since the date of If-Unmodified-Since',
+    async action => {
+      const placed = await placeOrder(service);
+      const shown = Date.parse(placed.order.updatedAt);
+      const since = (moment: number) => ({ 'If-Unmodified-Since': new Date(moment).toUTCString() });
+      await writesNothing(service, async () => {
+        const refused = await act(service, placed, action, 'user', since(shown - 1000));
+        expect([refused.status, refused.body.error]).toEqual([412, 'PRECONDITION_FAILED']);
+      });
+      expect((await act(service, placed, action, 'user', since(shown + 1000))).status).toBe(200);
+    },
+  );
 
   test('a cancelled order stays as it was, without links to change it', async () => {
     const placed = await placeOrder(service);
@@ -91,7 +94,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
     ['payment', 'payment', 'ORDER_ALREADY_PAID'],
     ['cancel', 'cancel', 'ORDER_ALREADY_CANCELLED'],
     ['cancel', 'payment', 'ORDER_ALREADY_CANCELLED'],
-  ] as const)('after %s no %s', async (first, second, error) => {
+  ] as const)('after %s, %s is refused', async (first, second, error) => {
     const placed = await placeOrder(service);
     await act(service, placed, first);
     const path = `${placed.path}/${second}`;
@@ -99,7 +102,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
   });
 
   test.each(actions)(
-    '%s: the customer and administrators; staff sees but may not, others see nothing',
+    '%s: allowed to the customer and administrators; 403 for editors, 404 for others',
     async action => {
       const placed = await placeOrder(service);
       const scenario = { name: action, method: 'POST', path: `${placed.path}/${action}` } as const;
@@ -111,7 +114,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
     },
   );
 
-  test.each(actions)('%s: If-Match takes the ETag that GET gives, in either media type', async action => {
+  test.each(actions)('%s: If-Match accepts the ETag of GET, in either media type', async action => {
     for (const type of ['application/json', halType]) {
       const placed = await placeOrder(service);
       const get = () => call(service, { path: placed.path, as: 'user', headers: { Accept: type } });
@@ -140,7 +143,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
     }
   });
 
-  test('20 payments at once, of two processes: one pays', async () => {
+  test('one of 20 concurrent payments in two processes succeeds', async () => {
     const placed = await placeOrder(service);
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => act(index % 2 === 0 ? service : replica, placed, 'payment')),
@@ -156,7 +159,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
     ]);
   });
 
-  test('payment and cancellation at once: one of them wins, and the other says which', async () => {
+  test('of a concurrent payment and cancellation one wins, and the other’s error names the winner', async () => {
     for (let round = 0; round < 5; round++) {
       const placed = await placeOrder(service);
       const responses = await Promise.all(
@@ -202,7 +205,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
     expect([status, body.status, body.payment.provider]).toEqual([200, 'PAID', 'manual']);
   });
 
-  test('without Stripe nobody reports payments', async () => {
+  test('without Stripe, payment reports are refused', async () => {
     const path = '/v1/webhooks/stripe';
     await play(service, { name: 'report', method: 'POST', path, body: {}, status: 404, error: 'NOT_FOUND' });
   });

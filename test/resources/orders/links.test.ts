@@ -26,7 +26,7 @@ describeOnDatabases('orders for a HAL client on %s', kind => {
   // biome-ignore lint/suspicious/noExplicitAny: what a resource holds is what the test asserts
   const dataOf = async (resource: Resource<any>) => (await resource.refresh()).data;
 
-  test('order → customer → orders → items', async () => {
+  test('links lead from an order to its customer, their orders and the items', async () => {
     const { order } = await placeOrder(service);
     await placeOrder(service, { quantity: 3 });
     const start = clientOf().go(order._links.self.href);
@@ -47,7 +47,7 @@ describeOnDatabases('orders for a HAL client on %s', kind => {
     expect(item === undefined ? undefined : await dataOf(item)).toEqual(order.items[0]);
   });
 
-  test('every link of an order and what it embeds leads somewhere', async () => {
+  test('every link of an order and of its embedded resources resolves', async () => {
     const { path } = await placeOrder(service);
     const { body } = await call(service, { path, as: 'user', headers: { Accept: 'application/hal+json' } });
     const embedded = [body._embedded.customer, ...body._embedded.item];
@@ -61,7 +61,7 @@ describeOnDatabases('orders for a HAL client on %s', kind => {
     }
   });
 
-  test('pay is there to be followed once, and then gone', async () => {
+  test('the pay link works once, and is then absent', async () => {
     const { order } = await placeOrder(service);
     const resource = clientOf().go(order._links.self.href);
     const pay = (await resource.get()).links.get('pay');

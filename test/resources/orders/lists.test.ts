@@ -20,10 +20,10 @@ describeOnDatabases('orders on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  describe('who may', () => {
+  describe('access', () => {
     const denied = (status: number) => ({ status, error: status === 403 ? 'FORBIDDEN' : 'NOT_FOUND' });
 
-    test('place orders: the customer, an administrator, an API key; no one else', async () => {
+    test('only the customer, administrators and API keys place orders', async () => {
       const product = await addProduct(service);
       const body = lines([product.id, 1]);
       const adminId = await userIdOf(service, 'admin');
@@ -40,7 +40,7 @@ describeOnDatabases('orders on %s', kind => {
       expect((await call(service, { ...request, headers: reader })).status).toBe(403);
     });
 
-    test('read: staff and the customer; to others the order does not exist', async () => {
+    test('staff and the customer read an order; for others it does not exist', async () => {
       const { path, order } = await placeOrder(service, { as: 'admin' });
       for (const address of [
         path,
@@ -64,7 +64,7 @@ describeOnDatabases('orders on %s', kind => {
     });
   });
 
-  test('lists hold what was requested, in that order', async () => {
+  test('lists are filtered and sorted as requested', async () => {
     const own = [];
     for (const price of [30, 10, 20])
       own.push((await placeOrder(service, { as: 'editor', product: { price }, quantity: 1 })).order);
@@ -102,7 +102,7 @@ describeOnDatabases('orders on %s', kind => {
       });
   });
 
-  test('the items of an order are a list of their own', async () => {
+  test('the items of an order have their own list', async () => {
     const products = [await addProduct(service, { price: 1 }), await addProduct(service, { price: 2 })];
     const body = lines(...products.map(({ id }) => [id, 2] as [number, number]));
     const { body: order } = await call(service, { method: 'POST', path: place, as: 'user', body });
@@ -142,7 +142,7 @@ describeOnDatabases('orders on %s', kind => {
   describe('as HAL', () => {
     const accept = { Accept: halType };
 
-    test('what belongs to the order is embedded', async () => {
+    test('the customer and the items are embedded', async () => {
       const { path, order } = await placeOrder(service);
       const { items, _links, ...members } = order;
       const shown = await call(service, { path, as: 'user', headers: accept });
@@ -160,7 +160,7 @@ describeOnDatabases('orders on %s', kind => {
       });
     });
 
-    test('a list embeds its orders, and its own address holds no key', async () => {
+    test('a list embeds its orders, and its self link does not hold the key', async () => {
       const { path } = await placeOrder(service);
       const list = `${place}?sort=createdAt&order=desc&perPage=1`;
       const { body } = await call(service, { path: list, as: 'user', headers: accept });
@@ -174,7 +174,7 @@ describeOnDatabases('orders on %s', kind => {
       expect(keyed.text).not.toContain(key);
     });
 
-    test('a customer who is no longer there leaves the order without links to them', async () => {
+    test('an order of a deleted customer has no links to them', async () => {
       const { database } = service;
       const gone = {
         name: 'Gone',
@@ -225,7 +225,7 @@ describeOnDatabases('orders on %s', kind => {
     });
   });
 
-  test('a 304 for an order that has not changed, none for another role’s links', async () => {
+  test('an unchanged order is 304, except where the role’s links differ', async () => {
     const { path } = await placeOrder(service);
     const etag = (await readOrder(service, { path })).headers.get('ETag') ?? '';
     await writesNothing(service, async () => {

@@ -48,7 +48,7 @@ describeOnDatabases('orders on %s', kind => {
     play(service, { name, method: 'POST', path: place, as: 'user', body, status: 400, problems }),
   );
 
-  describe('when its products have been changed and deleted since', () => {
+  describe('after its products were changed and deleted', () => {
     let lamp: Product;
     let desk: Product;
     let placed: Received;
@@ -65,7 +65,7 @@ describeOnDatabases('orders on %s', kind => {
       expect([changed.status, deleted.status]).toEqual([200, 204]);
     });
 
-    test('an order is what its products were, to the cent', async () => {
+    test('an order keeps its products as they were, to the cent', async () => {
       const self = `${service.url}${path}`;
       const line = { id: expect.any(Number), variantId: null, options: null };
       const response = {
@@ -107,7 +107,7 @@ describeOnDatabases('orders on %s', kind => {
         await play(service, { name: address, path: address, as: 'user', status: 200, response: placed.body });
     });
 
-    test('an order is at the address that placing it names, with the same entity tag', async () => {
+    test('an order is found at its Location, with the same entity tag', async () => {
       expect(placed.headers.get('Location')).toBe(`${service.url}${path}`);
       const responseHeaders = {
         ETag: placed.headers.get('ETag'),
@@ -118,7 +118,7 @@ describeOnDatabases('orders on %s', kind => {
         await play(service, { name: address, path: address, as: 'user', status: 200, responseHeaders });
     });
 
-    test('placing an order is one event, with the order as it is shown but for its links', async () => {
+    test('placing an order writes one event, with the order as shown except for its links', async () => {
       const { _links, ...after } = placed.body;
       expect(await eventsOf(service, 'order', placed.body.id)).toEqual([
         { type: 'order.created', actor: `user:${userId}`, before: null, after },
@@ -126,7 +126,7 @@ describeOnDatabases('orders on %s', kind => {
     });
   });
 
-  test('products that are archived or unknown: each line is named, nothing is written', async () => {
+  test('archived and unknown products are refused line by line, and nothing is written', async () => {
     const good = await addProduct(service);
     const archived = await addProduct(service, { status: 'archived' });
     const { body } = await play(service, {
@@ -154,7 +154,7 @@ describeOnDatabases('orders on %s', kind => {
     ]);
   });
 
-  test('products of different currencies are refused; one without takes the default', async () => {
+  test('products of different currencies are refused; a product without a currency has the default', async () => {
     const yen = await addProduct(service, { currency: 'JPY', price: 99.5 });
     const euro = await addProduct(service);
     const none = await addProduct(service);
@@ -177,7 +177,7 @@ describeOnDatabases('orders on %s', kind => {
     expect(whole.body).toMatchObject({ currency: 'JPY', total: 299 });
   });
 
-  test('a total is refused as soon as it could not be counted exactly', async () => {
+  test('a total that cannot be represented exactly is refused', async () => {
     const dear = await addProduct(service, { price: 90_071_992_547.4 });
     const dearest = await addProduct(service, { price: 1e308 });
     const body = lines([dear.id, 1000]);
@@ -195,7 +195,7 @@ describeOnDatabases('orders on %s', kind => {
     await play(service, { ...beyond, body: lines([dearest.id, 10_000]) });
   });
 
-  test('what a product costs at that moment, never half of a change', async () => {
+  test('an order takes the current price of a product, never half of a change', async () => {
     const products = [await addProduct(service, { price: 10 }), await addProduct(service, { price: 10 })];
     const ids = products.map(({ id }) => id);
     const place = `/v1/users/${userId}/orders`;

@@ -46,7 +46,7 @@ describeOnDatabases('prices of orders on %s', kind => {
   const order = (...items: readonly object[]) =>
     call(service, { method: 'POST', path: place, as: 'user', body: { items } });
 
-  test.each(prices)('%p %s × %p is %p, wherever it is shown', async (price, currency, quantity, total) => {
+  test.each(prices)('%p %s × %p is %p everywhere', async (price, currency, quantity, total) => {
     const {
       product,
       path,
@@ -81,7 +81,7 @@ describeOnDatabases('prices of orders on %s', kind => {
     expect(issued?.after).toMatchObject({ total, items: placed.items });
   });
 
-  test('goods cost nothing only where they are worth less than half a cent', async () => {
+  test('a line worth at least half a cent is not free', async () => {
     for (const [price, quantity] of [
       [0.005, 1],
       [0.0025, 2],
@@ -129,7 +129,7 @@ describeOnDatabases('prices of orders on %s', kind => {
     });
   });
 
-  test('the largest total is one of exact amounts', async () => {
+  test('the largest total is accepted, and a larger one is refused', async () => {
     const largest = Number.MAX_SAFE_INTEGER;
     const dear = await addProduct(service, { price: largest - 1, currency: 'JPY' });
     const cheap = await addProduct(service, { price: 0.5, currency: 'JPY' });
@@ -141,7 +141,7 @@ describeOnDatabases('prices of orders on %s', kind => {
     expect([beyond.status, beyond.body.error]).toEqual([422, 'ORDER_TOO_LARGE']);
   });
 
-  test('the mail with the invoice names the total, and has the PDF with both', async () => {
+  test('the mail with the invoice names the total, and its PDF the unit price and the total', async () => {
     const invoice = await invoiced(service, 'user', [{ name: 'Screw', price: 0.004, quantity: 10_000 }]);
     const path = `/v1/invoices/${invoice.id}/send`;
     const [mail] = await mailsOf(service, () => call(service, { method: 'POST', path, as: 'user' }));
@@ -152,7 +152,7 @@ describeOnDatabases('prices of orders on %s', kind => {
     expect(texts).toEqual(expect.arrayContaining(['0.004', '40.00', 'EUR 40.00']));
   });
 
-  test('what is stored can be read by the release before, and is what it was where prices are whole cents', async () => {
+  test('the previous release can read the stored prices; whole cents are stored as before', async () => {
     const { build, read } = service.database;
     for (const [price, kept] of [
       [0.0149, { unit_price: 1, exact_price: '0.0149' }],

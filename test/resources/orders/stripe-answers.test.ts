@@ -13,7 +13,7 @@ describeOnDatabases('responses of Stripe on %s', kind => {
 
   test.each([
     ['Stripe is down', {}],
-    ['its condition does not hold any more', { 'If-Match': '"stale"' }],
+    ['its condition no longer holds', { 'If-Match': '"stale"' }],
     ['its date is an old one', { 'If-Unmodified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' }],
   ])('a repetition with Idempotency-Key gets the first response though %s', async (what, headers) => {
     const placed = await placeOrder(on.service);
@@ -28,7 +28,7 @@ describeOnDatabases('responses of Stripe on %s', kind => {
   });
 
   test.each(['{}', 'null', '[]', '"pi_1"', '<html>', '{"id":"","object":"payment_intent"}'])(
-    'a payment is opened by a payment intent alone, not by %s',
+    'only a payment intent opens a payment, not %s',
     async body => {
       const placed = await placeOrder(on.service);
       on.stripe.body = body;
@@ -43,7 +43,7 @@ describeOnDatabases('responses of Stripe on %s', kind => {
     },
   );
 
-  test('a payment is cancelled, and a refund made, when Stripe says so in its own words', async () => {
+  test('a payment is cancelled only when Stripe’s response is a payment intent', async () => {
     const { path, order, intent } = await opened();
     on.stripe.body = '{}';
     expect((await act(on.service, { path }, 'cancel')).status).toBe(200);
@@ -88,7 +88,7 @@ describeOnDatabases('responses of Stripe on %s', kind => {
     ]);
   });
 
-  test('and ends when it is not paid in time', async () => {
+  test('an order whose payment has no reference times out', async () => {
     const stripe = fakeStripe();
     await using service = await startTestService(kind, { ...stripe.settings, ORDER_TIMEOUT: '20' });
     const placed = await withoutReference(service);

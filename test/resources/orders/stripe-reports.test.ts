@@ -16,7 +16,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
   const on = stripeOrdersOn(kind);
   const { opened, statusOf, succeeded, typesOf } = on;
 
-  test('reports come twice and at once: the order is paid once', async () => {
+  test('repeated and concurrent reports pay the order once', async () => {
     const { path, order, intent } = await opened();
     const paid = succeeded(intent);
     const responses = await Promise.all(Array.from({ length: 6 }, () => report(on.service, paid)));
@@ -40,7 +40,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     expect(await statusOf({ path })).toBe('PENDING');
   });
 
-  test('reports of what is not known, or does not matter, are acknowledged', async () => {
+  test('reports of unknown payments and irrelevant events are acknowledged', async () => {
     const { intent } = await opened();
     await writesNothing(on.service, async () => {
       expect((await report(on.service, { ...intent, id: 'pi_of_another_shop' })).status).toBe(200);
@@ -48,7 +48,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     });
   });
 
-  test('a report that is not signed, or signed wrongly or long ago, is refused', async () => {
+  test('a report that is unsigned, wrongly signed or signed long ago is refused', async () => {
     const { intent } = await opened();
     const paid = succeeded(intent);
     const body = JSON.stringify({
@@ -83,7 +83,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     });
   });
 
-  test('reports that Stripe has signed cost no quota; others do, until there are too many', async () => {
+  test('reports signed by Stripe cost no quota; others do, and too many are refused', async () => {
     await using poor = await on.service.replica({
       ...on.stripe.settings,
       RATE_LIMIT: '5',
@@ -119,7 +119,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     [buildReport('')],
     [buildReport('\0')],
     [buildReport('x'.repeat(256))],
-  ])('a signed report that is no event is refused: %j', async value => {
+  ])('a signed report that is not an event is refused: %j', async value => {
     await writesNothing(on.service, async () => {
       const { status, body } = await reportAs(on.service, value);
       expect([status, body.error]).toEqual([400, 'VALIDATION_FAILED']);

@@ -55,7 +55,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(await paymentOf(order.id)).toEqual({ provider: 'stripe', reference, status: 'succeeded' });
   });
 
-  test('a repeated payment finds the one that is open, whatever the key', async () => {
+  test('a repeated payment without Idempotency-Key returns the open payment', async () => {
     const { path, order, response } = await opened();
     const creations = () =>
       on.stripe.asked.filter(({ form }) => form['metadata[orderId]'] === String(order.id));
@@ -65,14 +65,14 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(creations()[0]?.idempotencyKey).toMatch(new RegExp(`^order-${order.id}-[0-9a-f]{24}$`));
   });
 
-  test('payments at once open one', async () => {
+  test('concurrent payments open one payment', async () => {
     const placed = await placeOrder(on.service);
     const responses = await Promise.all(Array.from({ length: 8 }, () => act(on.service, placed, 'payment')));
     expect(new Set(responses.map(({ status, body }) => `${status} ${body.payment?.reference}`)).size).toBe(1);
     expect(await statusOf(placed)).toBe('PENDING');
   });
 
-  test('of two that open another payment each, since an hour has begun between them, one counts', async () => {
+  test('of two requests in different hours that each open a payment, one counts', async () => {
     const stripe = fakeStripe();
     await using service = await startTestService(kind, stripe.settings);
     const placed = await placeOrder(service);
@@ -111,7 +111,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     await stripe.stop();
   });
 
-  test('a repetition with Idempotency-Key gets the first response, even when the order is paid by now', async () => {
+  test('a repetition with Idempotency-Key gets the first response, even after the order is paid', async () => {
     const placed = await placeOrder(on.service);
     const headers = { 'Idempotency-Key': `stripe-${placed.order.id}` };
     const first = await act(on.service, placed, 'payment', 'user', headers);
@@ -152,7 +152,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(asked.map(({ idempotencyKey }) => idempotencyKey)).toEqual([`cancel-${intent.id}`]);
   });
 
-  test('a payment that comes after the cancellation is given back, once', async () => {
+  test('a payment that arrives after the cancellation is refunded, once', async () => {
     const { path, order, intent } = await opened();
     const paid = succeeded(intent);
     await act(on.service, { path }, 'cancel');
@@ -166,7 +166,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(await statusOf({ path })).toBe('CANCELLED');
   });
 
-  test('what Stripe cannot be asked now, it is asked later', async () => {
+  test('a cancellation that Stripe cannot receive is retried later', async () => {
     const { path, order, intent } = await opened();
     on.stripe.mood = 'broken';
     expect((await act(on.service, { path }, 'cancel')).status).toBe(200);
@@ -183,7 +183,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(await paymentOf(order.id)).toMatchObject({ status: 'cancelled' });
   });
 
-  test.each(unreachable)('Stripe is %s: nothing is half done', async (mood, status, error) => {
+  test.each(unreachable)('Stripe is %s: a payment fails and writes nothing', async (mood, status, error) => {
     const placed = await placeOrder(on.service);
     on.stripe.mood = mood;
     await writesNothing(on.service, async () => {
@@ -199,7 +199,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect([again.status, again.body.payment.status]).toEqual([200, 'pending']);
   });
 
-  test('an order that costs nothing needs no Stripe; what Stripe cannot count is refused', async () => {
+  test('a free order needs no Stripe; an amount that Stripe cannot represent is refused', async () => {
     const free = await placeOrder(on.service, { product: { price: 0 } });
     const before = on.stripe.asked.length;
     expect((await act(on.service, free, 'payment')).body).toMatchObject({
@@ -212,7 +212,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(on.stripe.asked.length).toBe(before);
   });
 
-  test('nobody who may not pay makes Stripe do anything', async () => {
+  test('a refused payment sends no request to Stripe', async () => {
     const placed = await placeOrder(on.service, { as: 'admin' });
     const before = on.stripe.asked.length;
     expect((await act(on.service, placed, 'payment', 'user')).status).toBe(404);
@@ -223,7 +223,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(on.stripe.asked.length).toBe(before);
   });
 
-  test('a payment that is open is not counted by hand when Stripe is no longer set', async () => {
+  test('an open payment is not recorded by hand when Stripe is no longer configured', async () => {
     const { path } = await opened();
     await using replica = await on.service.replica({ STRIPE_SECRET_KEY: '' });
     const response = await act(replica, { path }, 'payment');
@@ -231,7 +231,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
   });
 });
 
-test('Stripe is dead: the caller is asked to come back', async () => {
+test('a payment is 503 with Retry-After when Stripe cannot be reached', async () => {
   const stripe = fakeStripe();
   const service = await startTestService('sqlite', stripe.settings);
   const placed = await placeOrder(service);
@@ -256,6 +256,6 @@ test.each([
   [1230, 'KWD', 1230],
   [1234, 'KWD', undefined],
   [Number.MAX_SAFE_INTEGER, 'UGX', undefined],
-])('%p minor units of %s are %p to Stripe', (total, currency, amount) => {
+])('%p minor units of %s are sent to Stripe as %p', (total, currency, amount) => {
   expect(toStripeAmount({ total, currency })).toBe(amount);
 });

@@ -55,7 +55,7 @@ describeOnDatabases('order timeouts on %s', kind => {
   const typesOf = async (id: number) =>
     (await eventsOf(service, 'order', id)).map(({ type, actor }) => [type, actor]);
 
-  test('what is not paid in time is cancelled once, and its stock given back', async () => {
+  test('an order that is not paid in time is cancelled once, and its stock released', async () => {
     const lamp = await addStocked(service, 5);
     const [late, paid, cancelled] = [
       await ordered(service, [lamp, 1]),
@@ -84,7 +84,7 @@ describeOnDatabases('order timeouts on %s', kind => {
     expect(told).toHaveLength(1);
   });
 
-  test('many that fall due at once are cancelled once each, beside payments that come at that moment', async () => {
+  test('many orders due at once, some paid at that moment, are each paid or cancelled once', async () => {
     const lamp = await addStocked(service, 100);
     const orders = await Promise.all(
       Array.from({ length: 30 }, (_, number) => ordered(number % 2 === 0 ? service : replica, [lamp, 2])),
@@ -102,7 +102,7 @@ describeOnDatabases('order timeouts on %s', kind => {
     for (const { id } of orders) expect(await typesOf(id)).toHaveLength(2);
   });
 
-  test('more time that is given later holds for orders that wait', async () => {
+  test('a longer timeout also applies to orders that already wait', async () => {
     const patient = await startTestService(kind, { ORDER_TIMEOUT: String(2 * seconds) });
     try {
       const lamp = await addStocked(patient, 9);
@@ -120,7 +120,7 @@ describeOnDatabases('order timeouts on %s', kind => {
     }
   });
 
-  test('a sweep finds orders from before there was a limit, and those that wait already not again', async () => {
+  test('a sweep finds orders from before the timeout was set, and skips those already queued', async () => {
     const own = await startTestService(kind, settings);
     try {
       const lamp = await addStocked(own, 9);
@@ -144,7 +144,7 @@ describeOnDatabases('order timeouts on %s', kind => {
     }
   });
 
-  test('a payment that is open is ended with the provider first; one that was made by then is not lost', async () => {
+  test('an open payment is cancelled with the provider first, and a completed payment is kept', async () => {
     const stripe = fakeStripe();
     const paying = await startTestService(kind, { ...settings, ...stripe.settings });
     try {
@@ -173,7 +173,7 @@ describeOnDatabases('order timeouts on %s', kind => {
     }
   });
 
-  test('while the provider is away an order that has a payment open waits; one that has none does not', async () => {
+  test('while the provider is down, an order with an open payment waits, and an order without is cancelled', async () => {
     const stripe = fakeStripe();
     const paying = await startTestService(kind, { ...settings, ...stripe.settings });
     try {

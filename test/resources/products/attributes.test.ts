@@ -30,7 +30,7 @@ describeOnDatabases('attributes of products on %s', kind => {
   const add = async (attributes: object, fields: object = {}) =>
     (await addProduct(service, { ...fields, attributes })).id;
 
-  test('every operator on values of every type', async () => {
+  test('every filter operator works on values of every type', async () => {
     const a = await add({
       'f.c': 'red',
       'f.w': 5,
@@ -87,7 +87,7 @@ describeOnDatabases('attributes of products on %s', kind => {
       expect([query, await found(query)]).toEqual([query, [...ids]]);
   });
 
-  test('every way to write a product keeps them, and cached lists', async () => {
+  test('every way to write a product keeps its attributes, and cached lists stay right', async () => {
     const first = await add({ 'k.c': 'a', 'k.n': 1 });
     const second = await add({ 'k.c': ['a', 'b'] });
     const lists = () => Promise.all(['a', 'b', 'c'].map(value => found(`attr.k.c=${value}`)));
@@ -114,7 +114,7 @@ describeOnDatabases('attributes of products on %s', kind => {
     expect(await lists()).toEqual([[], [], []]);
   });
 
-  test('pages and cursors go through all of them, in every order', async () => {
+  test('pages and cursors return all products, in every order', async () => {
     const ids: number[] = [];
     for (let index = 0; index < 7; index++)
       ids.push(
@@ -154,7 +154,7 @@ describeOnDatabases('attributes of products on %s', kind => {
     });
   });
 
-  test('filters that cannot be are refused by their name', async () => {
+  test('impossible filters are refused by name', async () => {
     await define({ key: 'r.number', type: 'number' });
     await define({ key: 'r.flag', type: 'boolean' });
     await define({ key: 'r.date', type: 'date' });
@@ -194,7 +194,7 @@ describeOnDatabases('attributes of products on %s', kind => {
     expect(strict.status).toBe(200);
   });
 
-  test('products are checked against what is defined, and keep what they had before', async () => {
+  test('products are checked against definitions, and keep attributes from before a definition', async () => {
     const early = await add({ 'd.watt': 'many' }, { category: 'checked > deep' });
     await define({ key: 'd.watt', type: 'number', unit: 'W' });
     await define({ key: 'd.led', type: 'boolean' });
@@ -266,7 +266,7 @@ describeOnDatabases('attributes of products on %s', kind => {
     expect((await send('PATCH', pathOf({ id: late }), { attributes: {} })).status).toBe(200);
   });
 
-  test('names that mean something elsewhere are names like others', async () => {
+  test('names with a meaning elsewhere are ordinary attribute names', async () => {
     const attributes = { key: 'C', token: 'x', password: 'y', constructor: 'z', secret: 1 };
     const id = await add(attributes);
     expect((await call(service, { path: pathOf({ id }), as: 'user' })).body.attributes).toEqual(attributes);

@@ -106,7 +106,7 @@ describeOnDatabases('bulk update on %s', kind => {
     expect((await bulk('500', [product.id, ...upTo(499)], { price: 2 })).body).toEqual({ updated: 1 });
   });
 
-  test('refuses products that have more text together than is written at once, and takes as many of them as fit', async () => {
+  test('refuses products with more text than one request may write, and accepts as many as fit', async () => {
     const description = 'long '.repeat(19_900).trim();
     const products = await Promise.all(
       Array.from({ length: 62 }, (_, index) => addProduct(service, { name: `Long ${index}`, description })),
@@ -144,7 +144,7 @@ describeOnDatabases('bulk update on %s', kind => {
     expect((await bulk('one sku for one', idsOf(one), { sku: `BULK-${kind}` })).body).toEqual({ updated: 1 });
   });
 
-  test('two that overlap both end, and every product has the values of one of them', async () => {
+  test('two overlapping updates both finish, and every product has the values of one of them', async () => {
     const products = await three();
     const ids = idsOf(products);
     const body = (price: number, order: readonly number[]) =>

@@ -44,7 +44,7 @@ describeOnDatabases('categories of products on %s', kind => {
     return response.body as Category;
   };
 
-  test('a category that a product names is made with those above it, with events', async () => {
+  test('a category that a product names is created with its ancestors, with events', async () => {
     const root = fresh();
     const product = await addProduct(service, { category: `${root} > A >  B`, categories: [`${root} > C`] });
     expect(product).toMatchObject({ category: `${root} > A > B`, categories: [`${root} > C`] });
@@ -59,7 +59,7 @@ describeOnDatabases('categories of products on %s', kind => {
     }
   });
 
-  test('many who name the same new category at once make one', async () => {
+  test('concurrent products with the same new category create it once', async () => {
     const root = fresh();
     const body = { name: 'Lamp', price: 1, category: `${root} > A > B`, categories: [`${root} > C`, root] };
     const made = await Promise.all(
@@ -127,7 +127,7 @@ describeOnDatabases('categories of products on %s', kind => {
     expect(await state()).toEqual({ '': 'Q', ' > A': 'Q', ' > B': 'Q', ' > B > C': 'Q' });
   });
 
-  test('a category with products is not deleted, nor one that products are listed in besides', async () => {
+  test('a category with products cannot be deleted, whether it is their main category or an additional one', async () => {
     const root = fresh();
     const product = await addProduct(service, { category: `${root} A`, categories: [`${root} B`] });
     for (const path of [`${root} A`, `${root} B`]) {
@@ -149,7 +149,7 @@ describeOnDatabases('categories of products on %s', kind => {
     ).toBe(204);
   });
 
-  test('a rename shows in products at once: bodies, tags, dates, lists and search; events keep the path as it was', async () => {
+  test('a rename shows in products at once: bodies, ETags, dates, lists and search; events keep the former path', async () => {
     const root = fresh();
     const product = await addProduct(service, {
       name: `Renamed ${root}`,
@@ -199,7 +199,7 @@ describeOnDatabases('categories of products on %s', kind => {
     ]);
   });
 
-  test('after a rename products are found by the words of their new path, and by those of the old one no more', async () => {
+  test('after a rename, products are found by the words of the new path, and no longer by those of the old one', async () => {
     const [root, old, next] = [fresh(), `formerword${fresh()}`, `latterword${fresh()}`];
     for (let index = 0; index < 40; index++)
       await addProduct(service, {
@@ -214,7 +214,7 @@ describeOnDatabases('categories of products on %s', kind => {
     expect([await found(next), await found(old)]).toEqual([41, 0]);
   });
 
-  test('where an attribute is required follows the category that is renamed', async () => {
+  test('requiredIn of an attribute follows a renamed category', async () => {
     const root = fresh();
     await addProduct(service, { category: `${root} > A > B` });
     const definition = { key: `watt_${root}`, type: 'number', requiredIn: [`${root} > A`] };
@@ -240,7 +240,7 @@ describeOnDatabases('categories of products on %s', kind => {
     expect((await categoryAt(`${root} > C`)).productCount).toBe(2);
   });
 
-  test('writers and renames at once: every product shows the path that the tree has', async () => {
+  test('beside concurrent writes and renames, every product shows the path that the tree has', async () => {
     const root = fresh();
     const products: Product[] = [];
     for (let index = 0; index < 6; index++)

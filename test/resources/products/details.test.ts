@@ -189,7 +189,7 @@ describeOnDatabases('details of products on %s', kind => {
     await play(service, { ...request, body: { ...base, ...sent }, problems });
   });
 
-  test('images keep their ids in another order, with other texts, and in every type of patch', async () => {
+  test('images keep their ids when reordered or given other texts, in every type of patch', async () => {
     const made = await addProduct(service, { images: [{ url: link, alt: 'A' }, { url: otherLink }] });
     const [a, b] = made.images;
     expect(made.images).toEqual([

@@ -20,7 +20,7 @@ describeOnDatabases('filters of products on %s', kind => {
     return body.data.map(({ id }: Product) => id);
   };
 
-  test('lists are filtered by the exact name, and are right after every change', async () => {
+  test('lists are filtered by the exact name, and follow every change', async () => {
     const name = 'Named, exactly & so';
     const query = `name=${encodeURIComponent(name)}`;
     const a = await addProduct(service, { name, price: 3 });
@@ -46,7 +46,7 @@ describeOnDatabases('filters of products on %s', kind => {
     ]);
   });
 
-  test('options are found as attributes: by lists, facets and searches, beside attributes, and after every change', async () => {
+  test('lists, facets and searches treat options as attributes, and follow every change', async () => {
     const size = (...values: string[]) => ({ name: 'Shoe Size', values });
     const shoe = await addProduct(service, { name: 'Optioned shoe', price: 3, options: [size('41', '42')] });
     const boot = await addProduct(service, {
@@ -97,7 +97,7 @@ describeOnDatabases('filters of products on %s', kind => {
     expect(await idsOf('attr.shoe_size=40')).toEqual([]);
   });
 
-  test('several ids are read at once, in every order, with other filters and facets, and after every change', async () => {
+  test('a list reads several ids, in every order, with other filters and facets, and follows every change', async () => {
     const [a, b, c] = [
       await addProduct(service, { name: 'Named by id 3', price: 1, brand: 'Ids' }),
       await addProduct(service, { name: 'Named by id 2', price: 3, brand: 'Ids' }),
@@ -156,7 +156,7 @@ describeOnDatabases('filters of products on %s', kind => {
     }
   });
 
-  test('several skus are read at once, those of variants too, with facets, and are right after every change', async () => {
+  test('a list reads several skus, including those of variants, with facets, and follows every change', async () => {
     const own = await addProduct(service, { name: 'Several skus', price: 2, sku: 'SKUS-1', brand: 'Skus' });
     const options = [{ name: 'Size', values: ['S', 'M'] }];
     const varied = await addProduct(service, { name: 'Several skus of variants', price: 1, options });
@@ -179,7 +179,7 @@ describeOnDatabases('filters of products on %s', kind => {
     expect(await idsOf('sku=SKUS-0&sku=SKUS-1')).toEqual([own.id, varied.id]);
   });
 
-  test('any of several brands or tags will do, in every order, with facets, in searches, and after every change', async () => {
+  test('lists and searches match any of several brands or tags, in every order, with facets, and follow every change', async () => {
     const red = await addProduct(service, {
       name: 'Anyof red',
       category: 'Anyof > A',
@@ -230,7 +230,7 @@ describeOnDatabases('filters of products on %s', kind => {
     expect(tooMany.details[0]).toMatchObject({ field: 'brand', code: 'maxItems' });
   });
 
-  test('lists are filtered by brand, GTIN and availability, alone and together, and are right after every change', async () => {
+  test('lists are filtered by brand, GTIN and availability, alone and together, and follow every change', async () => {
     const brand = 'Filtered & Co';
     const query = `brand=${encodeURIComponent(brand)}`;
     const a = await addProduct(service, { brand, price: 3, gtin: '012345678905', stock: { onHand: 1 } });

@@ -17,7 +17,7 @@ describeOnDatabases('products as HAL on %s', kind => {
   const as = (accept: string, path: string, role: 'user' | 'editor' = 'user') =>
     call(service, { path, as: role, headers: { Accept: accept } });
 
-  test('the same address, both ways in turn, for two roles', async () => {
+  test('one address answers as JSON and HAL in turn, for two roles', async () => {
     const product = await addProduct(service, { category: `hal ${kind}` });
     const href = service.url + pathOf(product);
     const links = {
@@ -58,7 +58,7 @@ describeOnDatabases('products as HAL on %s', kind => {
     expect(body.meta).toEqual({ currentPage: 2, perPage: 1, total: 3, lastPage: 3 });
   });
 
-  test('writes answer as HAL, and If-Match takes the tag of that', async () => {
+  test('writes respond as HAL, and If-Match accepts the ETag of HAL', async () => {
     const headers = { Accept: halType };
     const path = '/v1/products';
     const made = await call(service, {

@@ -169,7 +169,7 @@ describeOnDatabases('the short form on %s', kind => {
     for (const { document } of await rowsOf('products')) expect(document).toStartWith('[');
   }
 
-  test('and the long one that it replaces are shown, listed, searched, recorded and changed alike', async () => {
+  test('is shown, listed, searched, recorded and changed like the long form that it replaces', async () => {
     await isShort();
     const before = await shown();
     await makeLong();

@@ -24,7 +24,7 @@ describeOnDatabases('tags on %s', kind => {
   const send = (method: string, path: string, body?: unknown, type = 'application/json') =>
     call(service, { method, path, as: 'editor', body, headers: { 'Content-Type': type } });
 
-  test('every way to write a product keeps them', async () => {
+  test('every way to write a product keeps its tags', async () => {
     const first = await addProduct(service, { tags: ['a', 'b', 'a'] });
     const second = await addProduct(service, { tags: ['b'] });
     expect(await Promise.all(['a', 'b', 'c'].map(idsOf))).toEqual([[first.id], [first.id, second.id], []]);
@@ -45,7 +45,7 @@ describeOnDatabases('tags on %s', kind => {
     expect([refused.status, await idsOf('e'), await idsOf('a')]).toEqual([400, [], [second.id]]);
   });
 
-  test('a tag of more products than are sorted: totals, orders and cursors, alone and with other filters', async () => {
+  test('a tag of more products than are sorted has right totals, orders and cursors, alone and with filters', async () => {
     const count = 5200;
     const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: count }, (_, index) => {

@@ -18,7 +18,7 @@ describeOnDatabases('search on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('everyone finds what they may read, and no more', async () => {
+  test('every caller finds only documents that they may read', async () => {
     const facets = async (as: 'user' | 'editor' | 'admin') =>
       (await search(service, 'test', '', as)).body.meta.facets;
     expect(Object.keys(await facets('user'))).toEqual(['product', 'article', 'post']);
@@ -84,7 +84,7 @@ describeOnDatabases('search on %s', kind => {
     expect(namesOf((await search(service, 'teak')).body)).toEqual([]);
   });
 
-  test('an API key finds what its scopes let it read', async () => {
+  test('an API key finds only documents that its scopes allow', async () => {
     const ask = (headers: Record<string, string>, more = '') =>
       call(service, { path: `/v1/search?q=lamp${more}`, headers });
     expect((await ask(await addKey(service, 'products:read'))).status).toBe(403);

@@ -75,9 +75,9 @@ describeOnDatabases('codes of variants on %s', kind => {
     '400-6381-333931',
     '04006381333931',
     '0000 9638 5074',
-  ])('%j is a code, however it is written', query => expectFirst(query, 'Voltage Regulator'));
+  ])('%j finds a code, however it is written', query => expectFirst(query, 'Voltage Regulator'));
 
-  test('a short code is one by itself, not as the beginning of others, nor beside other words', async () => {
+  test('a short code is found only alone and whole', async () => {
     for (const query of ['x-1', 'X1', 'x 1']) await expectFirst(query, 'Linen shirt');
     for (const query of ['x', 'lm', 'holder x1', 'ab'])
       expect([query, (await search(query)).hits.some(({ title }) => title === 'Linen shirt')]).toEqual([
@@ -97,15 +97,15 @@ describeOnDatabases('codes of variants on %s', kind => {
     'texas 4006381333931',
     'regulator 00000096385074',
     'regulator:NCP-7812G',
-  ])('%j has a code beside other words', query => expectFirst(query, 'Voltage Regulator'));
+  ])('%j finds a code among other words', query => expectFirst(query, 'Voltage Regulator'));
 
   test.each(['LM 7805', 'lm7805', 'lm 7805 c', 'texas LM 78', 'ncp 78', 'ncp-78', 'regulator ncp 7812'])(
-    '%j is the beginning of a code',
+    '%j finds a code by its beginning',
     query => expectFirst(query, 'Voltage Regulator'),
   );
 
   test.each(['QX 4711 CT', 'qx4711ct', 'regulator qx 4711', 'other QX-4711-CT', '5901234 123457'])(
-    '%j is a code of the product itself, as before',
+    '%j finds a code of the product itself',
     query => expectFirst(query, 'Other Regulator'),
   );
 
@@ -117,7 +117,7 @@ describeOnDatabases('codes of variants on %s', kind => {
     },
   );
 
-  test('a code finds what has all of it, and counts that exactly', async () => {
+  test('a code finds only products that have all of it, with an exact total', async () => {
     for (const query of ['LM 7805 CT', 'LM7805CT']) {
       const { hits, meta } = await search(query);
       // A product that has all the words in any place matches.
@@ -139,7 +139,7 @@ describeOnDatabases('codes of variants on %s', kind => {
     expect([meta.total, meta.facets.brand]).toEqual([1, [{ value: 'Texas', count: 1 }]]);
   });
 
-  test('pages have each product once, wherever those with a code are', async () => {
+  test('pages return each product once, including those found by a code', async () => {
     const { meta } = await search('regulator NCP-7812G');
     const walked: number[] = [];
     for (let page = 1; walked.length < meta.total; page++) {
@@ -152,7 +152,7 @@ describeOnDatabases('codes of variants on %s', kind => {
     expect(walked.length).toBe(meta.total);
   });
 
-  test('a code that is a product’s own finds that as well', async () => {
+  test('a code of both a variant and a product finds both', async () => {
     const own = await addProduct(service, { name: 'Spare part', mpn: 'NCP7812G' });
     for (const query of ['ncp7812g', 'NCP-7812G', 'ncp 7812 g']) {
       const { hits } = await search(query);
@@ -161,14 +161,14 @@ describeOnDatabases('codes of variants on %s', kind => {
     await call(service, { method: 'DELETE', path: pathOf(own), as: 'admin' });
   });
 
-  test('names with all words do not keep suggestions from codes', async () => {
+  test('products found by a code are suggested beside names with all words', async () => {
     const named = await addProduct(service, { name: 'LM 7805 CT socket' });
     const titles = (await suggest('LM 7805 CT')).map(({ title }) => title).sort();
     expect(titles).toEqual(expect.arrayContaining(['LM 7805 CT socket', 'Voltage Regulator']));
     await call(service, { method: 'DELETE', path: pathOf(named), as: 'admin' });
   });
 
-  test('an archived product, and a code that a variant has no longer, are not found', async () => {
+  test('an archived product and the former code of a variant are not found', async () => {
     const options = [{ name: 'Case', values: ['A', 'B'] }];
     const product = await addProduct(service, { name: 'Relay', options });
     const variant = await addVariant(product, { options: { Case: 'A' }, sku: 'RLY 5500 X' });

@@ -72,7 +72,7 @@ describeOnDatabases('searches with filters on %s', kind => {
     expect(body.meta.facets.product).toBe(names.length);
   });
 
-  test('the sku of a variant stands for its product, until the variant has another', async () => {
+  test('the sku of a variant finds its product, until the sku changes', async () => {
     const options = [{ name: 'Size', values: ['M'] }];
     const product = await addProduct(service, { name: 'Linen shade', price: 8, options });
     const path = `/v1/products/${product.id}/variants`;
@@ -109,7 +109,7 @@ describeOnDatabases('searches with filters on %s', kind => {
     expect(namesOf(back.body)).toEqual(names.slice(-2, -1));
   });
 
-  test('facets count what is found, each without its own filter', async () => {
+  test('facets count the products found, each without its own filter', async () => {
     const { body } = await ask('q=lamp&facets=brand,attr.colour,price&brand=Glimmer');
     expect(namesOf(body).sort()).toEqual(['Oak lamp', 'Pine lamp']);
     expect(body.meta.facets).toMatchObject({
@@ -126,7 +126,7 @@ describeOnDatabases('searches with filters on %s', kind => {
     });
   });
 
-  test('archived products are found by staff who ask for them, and by nobody else', async () => {
+  test('only staff find archived products, and only with status=archived', async () => {
     for (const as of ['editor', 'admin'] as const) {
       expect(namesOf((await ask('q=lamp&status=archived', as)).body)).toEqual(['Old lamp']);
       expect(namesOf((await ask('q=lamp', as)).body)).not.toContain('Old lamp');
@@ -149,7 +149,7 @@ describeOnDatabases('searches with filters on %s', kind => {
     expect(namesOf((await ask('q=oil&status=archived', 'editor')).body)).toEqual([]);
   });
 
-  test('words, categories and products are suggested while somebody types', async () => {
+  test('words, categories and products are suggested for the beginning of a word', async () => {
     const suggest = async (query: string) =>
       (await call(service, { path: `/v1/search/suggest?q=${query}`, as: 'user' })).body;
     await awaitNames(service);
@@ -195,7 +195,7 @@ describeOnDatabases('searches with filters on %s', kind => {
     });
   });
 
-  test('a search that has been read before counts products outside its filters as they are now', async () => {
+  test('a cached search counts the current products outside its filters', async () => {
     const make = (name: string, category: string) =>
       addProduct(service, { name, category, description: 'Of basalt.' });
     await make('Basalt tile', 'Stone');

@@ -65,7 +65,7 @@ describeOnDatabases('searches for products with long texts on %s', kind => {
   const search = async (query: string) =>
     (await call(service, { path: `/v1/search?q=${query}&perPage=100`, as: 'user' })).body;
 
-  test('each is found by its name, and by a word at its end', async () => {
+  test('each product is found by its name, and by the last word of its text', async () => {
     const found = await search('quagga');
     expect(found.meta.total).toBe(texts.length);
     for (const { snippet } of found.data) expect(snippet).toContain('<mark>Quagga</mark>');
@@ -74,7 +74,7 @@ describeOnDatabases('searches for products with long texts on %s', kind => {
     for (const { title } of both) expect(title).toStartWith('Quagga');
   });
 
-  test('what is nothing but markup is shown by its words', async () => {
+  test('a text of markup is shown without it', async () => {
     const found = await search('okapi+zebra');
     for (const { title, snippet } of found.data.slice(0, 25))
       expect([title, snippet]).toEqual([expect.stringMatching(/^Okapi/), '<mark>zebra</mark>']);

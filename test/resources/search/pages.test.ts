@@ -14,7 +14,7 @@ describeOnDatabases('search on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('many written at once are all found, counted, and paged through', async () => {
+  test('many products created at once are all found, counted and paged through', async () => {
     const made = await Promise.all(
       Array.from({ length: 130 }, (_, index) =>
         addProduct(service, { name: `Marble ${index}`, description: index % 2 === 0 ? 'even' : 'odd' }),
@@ -53,7 +53,7 @@ describeOnDatabases('search on %s', kind => {
     expect((await search(service, 'marble')).body.meta.total).toBe(0);
   });
 
-  test('pages go on alike where few hits have all words and more have some', async () => {
+  test('pages of different sizes agree where few hits have all words and more have some', async () => {
     const made = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
         addProduct(service, {
@@ -82,7 +82,7 @@ describeOnDatabases('search on %s', kind => {
       await call(service, { method: 'DELETE', path: `/v1/products/${id}`, as: 'editor' });
   });
 
-  test('pages and cursors go through all hits, each once, in one order', async () => {
+  test('pages and cursors return every hit once, in the same order', async () => {
     const names = ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder'];
     for (const perPage of [1, 2, 3]) {
       const paged: string[] = [];

@@ -23,7 +23,7 @@ interface FacetValue {
   readonly count: number;
 }
 
-describeOnDatabases('searches for hits with some of the words on %s', kind => {
+describeOnDatabases('searches with hits for some of the words on %s', kind => {
   let service: TestService;
   const ask = async (query: string) => {
     const { status, body } = await call(service, { path: `/v1/search?${query}`, as: 'user' });
@@ -67,7 +67,7 @@ describeOnDatabases('searches for hits with some of the words on %s', kind => {
     },
   );
 
-  test('filters take hits out, and add none, unless no hit matches them', async () => {
+  test('filters remove hits and add none, unless no hit matches them', async () => {
     const { meta, data } = await ask('q=womens+running+shoes&facets=brand&perPage=100');
     expect(data.length).toBe(meta.total);
     const sum = meta.facets.brand.reduce((total: number, { count }: FacetValue) => total + count, 0);
@@ -77,7 +77,7 @@ describeOnDatabases('searches for hits with some of the words on %s', kind => {
     expect(kettle.meta.relaxed).toEqual(['womens', 'shoes']);
   });
 
-  test('in an order are hits with all words, and those with some only where none has all', async () => {
+  test('a sorted search has hits with all words, and hits with some only where none has all', async () => {
     const whole = await ask('q=womens+running+shoes&sort=price');
     expect(whole.data.map(({ price }: { price: number }) => price)).toEqual([80, 90]);
     expect(whole.meta.total).toBe(2);

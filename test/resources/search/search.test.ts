@@ -101,7 +101,7 @@ describeOnDatabases('search on %s', kind => {
     expect(body.meta.facets.product).toBe(names.length);
   });
 
-  test('a hit: what it is, where it is, how good it is and why', async () => {
+  test('a hit has its type, address, score and snippet', async () => {
     const { body } = await search(service, 'lamp');
     const url = (id: number) => `${service.url}/v1/products/${id}`;
     expect(body.data[0]).toEqual({
@@ -137,7 +137,7 @@ describeOnDatabases('search on %s', kind => {
     expect(misspelt.score).toBeLessThan((await search(service, 'walnut')).body.data[0].score);
   });
 
-  test('tells which words were left out, of each hit and where no hit has all', async () => {
+  test('names the missing words of each hit, and the words left out where no hit has all', async () => {
     const all = (await search(service, 'desk lamp')).body;
     expect(all.data.map(({ missing }: { missing: string[] }) => missing)).toEqual([
       [],
@@ -170,7 +170,7 @@ describeOnDatabases('search on %s', kind => {
     await call(service, { method: 'DELETE', path: pathOf(product), as: 'admin' });
   });
 
-  test('what is created, changed and deleted is found by what it is now', async () => {
+  test('created, changed and deleted products are found by their current words', async () => {
     const found = async (query: string) => namesOf((await search(service, query)).body);
     const product = await addProduct(service, { name: 'Zeppelin', description: 'Flies.' });
     expect(await found('zeppelin')).toEqual(['Zeppelin']);
@@ -196,7 +196,7 @@ describeOnDatabases('search on %s', kind => {
     expect(await found('baloon')).toEqual([]);
   });
 
-  test('a refused write leaves nothing to find', async () => {
+  test('a refused write adds nothing to the index', async () => {
     await play(service, {
       name: 'taken sku',
       method: 'POST',

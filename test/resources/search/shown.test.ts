@@ -64,7 +64,7 @@ const valuesOf = (value: unknown): string[] =>
       ? []
       : [String(value)];
 
-describeOnDatabases('what hits show on %s', kind => {
+describeOnDatabases('contents of hits on %s', kind => {
   let service: TestService;
   let paths: Map<string, string>;
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describeOnDatabases('what hits show on %s', kind => {
     Authorization: `Bearer ${service.tokens[role]}`,
   });
 
-  test('only what the caller’s own GET of their address shows, for every type and kind of caller', async () => {
+  test('a hit shows only what the caller’s own GET of it shows, for every type and kind of caller', async () => {
     const content = ['product', 'article', 'post'];
     const callers: [string, Headers, string[]][] = [
       ['admin', token('admin'), [...content, 'order', 'user']],
@@ -133,7 +133,7 @@ describeOnDatabases('what hits show on %s', kind => {
     }
   });
 
-  test('nobody finds an order by whose it is', async () => {
+  test('an order is not found by its customer', async () => {
     for (const headers of [token('admin'), token('editor'), await addSearchKey('orders:read')]) {
       for (const query of ['test user', 'user@test.example', 'test', 'tset']) {
         const types = (await hitsOf(query, headers)).map(({ type }) => type);
@@ -189,7 +189,7 @@ describeOnDatabases('what hits show on %s', kind => {
     }
   });
 
-  test('words are kept while a document has them, and never those of people', async () => {
+  test('words are kept while a document has them, and words of users are never kept', async () => {
     const make = async (path: string, body: object) => {
       const made = await call(service, { method: 'POST', path, as: 'admin', body });
       expect(made.status).toBe(201);
@@ -233,7 +233,7 @@ describeOnDatabases('what hits show on %s', kind => {
     expect(await keptWords(service)).toEqual(before);
   });
 
-  test('many new names leave no word behind', async () => {
+  test('many changes of names leave no unused word behind', async () => {
     const before = await keptWords(service);
     const letters = (number: number) =>
       String(number).replaceAll(/\d/g, digit => 'abcdefghij'[Number(digit)] ?? '');

@@ -38,7 +38,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('of products that have more text together than is written at once are refused, and fewer are made', async () => {
+  test('of products with more text than one request may write are refused; fewer products are adjusted', async () => {
     const description = 'long '.repeat(19_900).trim();
     const fields = { description, stock: { onHand: 1 } };
     const products = await Promise.all(
@@ -58,7 +58,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
     expect((await shownOf(service, first)).onHand).toBe(5);
   });
 
-  test('as HAL they link to what was adjusted', async () => {
+  test('link in HAL to the adjusted products and variants', async () => {
     const lamp = await addStocked(service, 3);
     const fields = { options: [{ name: 'Size', values: ['S'] }] };
     const shirt = await addProduct(service, fields);
@@ -91,7 +91,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
     ]);
   });
 
-  describe('refused', () => {
+  describe('refused requests', () => {
     test.each(malformed)('%s', (name, body, problems) =>
       play(service, { name, method: 'POST', path, as: 'editor', body, status: 400, problems }),
     );
@@ -149,7 +149,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
     });
   });
 
-  test('lines are made one after another, and listed with who and why', async () => {
+  test('lines are applied in sequence, and listed with actor and reason', async () => {
     const lamp = await addStocked(service, 0, {}, { sku: `ADJ-${kind}` });
     const desk = await addStocked(service, 7);
     const actor = `user:${await userIdOf(service, 'editor')}`;
@@ -223,7 +223,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
     expect(mayNot.status).toBe(403);
   });
 
-  test('adjustments and orders at once leave what they come to', async () => {
+  test('concurrent adjustments on two replicas add up', async () => {
     const replica = await service.replica();
     const lamp = await addStocked(service, 0);
     const sold = new Set<number>();

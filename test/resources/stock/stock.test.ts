@@ -22,7 +22,7 @@ describeOnDatabases('stock on %s', kind => {
   const patch = (product: { readonly id: number }, body: object) =>
     call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body });
 
-  test('an order reserves, payment takes, cancellation gives back; lists follow at once', async () => {
+  test('an order reserves stock, payment takes it, cancellation releases it; lists follow at once', async () => {
     const lamp = await addStocked(service, 5);
     const paid = await ordered(service, [lamp, 2]);
     expect(await shownOf(service, lamp)).toEqual({ onHand: 5, reserved: 2, available: true });
@@ -38,7 +38,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });
   });
 
-  test('an order that is paid or cancelled has nothing reserved any more, and an open one what it was placed with', async () => {
+  test('a paid or cancelled order has nothing reserved, and an open order keeps its reservations', async () => {
     const lamp = await addStocked(service, 9);
     const { build, read } = service.database;
     const reservedBy = async ({ id }: { id: number }) => {
@@ -61,7 +61,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(await createReservationsCheck(service.database).find(read)).toEqual([]);
   });
 
-  test('where more is reserved than there is, pieces can come, and none can go', async () => {
+  test('where more is reserved than is on hand, stock can be added but not removed', async () => {
     const lamp = await addStocked(service, 1, { backorder: true });
     await ordered(service, [lamp, 4]);
     expect((await patch(lamp, { stock: { tracked: true, onHand: 1, backorder: false } })).status).toBe(200);
@@ -71,7 +71,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(await shownOf(service, lamp)).toEqual({ onHand: 6, reserved: 4, available: true });
   });
 
-  test('what is paid while nothing is counted is not owed when it is counted again', async () => {
+  test('an order paid while stock is not tracked is not owed once it is tracked again', async () => {
     const lamp = await addStocked(service, 1, { backorder: true });
     const placed = await ordered(service, [lamp, 3]);
     expect((await patch(lamp, { stock: { tracked: false } })).status).toBe(200);
@@ -81,7 +81,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(await shownOf(service, lamp)).toEqual({ onHand: 5, reserved: 0, available: true });
   });
 
-  test('every change of stock is an event of the product, by who has made it', async () => {
+  test('every change of stock is an event of the product, with its actor', async () => {
     const lamp = await addStocked(service, 2, {}, { category: 'Lamps > Desk', categories: ['Office'] });
     const userId = await userIdOf(service, 'user');
     await act(service, await ordered(service, [lamp, 1]), 'payment');
@@ -100,7 +100,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(events.at(-1)?.after).toEqual((await read(service, lamp)).body);
   });
 
-  test('what is not in stock is refused line by line, and nothing of the order is reserved', async () => {
+  test('items that are out of stock are refused line by line, and nothing of the order is reserved', async () => {
     const [many, few, none] = [
       await addStocked(service, 50),
       await addStocked(service, 1),
@@ -127,7 +127,7 @@ describeOnDatabases('stock on %s', kind => {
     await check();
   });
 
-  test('what is not tracked is sold without being counted, and never given back', async () => {
+  test('untracked products are sold without being counted, and never returned to stock', async () => {
     const lamp = await addStocked(service, 1, { tracked: false });
     const before = await ordered(service, [lamp, 5]);
     const paidLater = await ordered(service, [lamp, 5]);
@@ -145,7 +145,7 @@ describeOnDatabases('stock on %s', kind => {
     expect((await read(service, plain.product)).body.stock).toBeNull();
   });
 
-  test('with backorder more is sold than there is, and never less than nothing is left', async () => {
+  test('with backorder, more is sold than is on hand, and onHand never falls below 0', async () => {
     const lamp = await addStocked(service, 3, { backorder: true });
     const large = await ordered(service, [lamp, 5]);
     const small = await ordered(service, [lamp, 1]);
@@ -162,7 +162,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(await shownOf(service, lamp)).toEqual({ onHand: 0, reserved: 0, available: false });
   });
 
-  test('what is sold beyond what there is and paid is owed: deliveries go there first, and a count ends it', async () => {
+  test('paid backorders are owed: deliveries go to them first, and setting onHand clears them', async () => {
     const lamp = await addStocked(service, 3, { backorder: true });
     const stock = async () => (await read(service, lamp)).body.stock;
     const counted = { tracked: true, onHand: 0, reserved: 0, backorder: true };
@@ -187,7 +187,7 @@ describeOnDatabases('stock on %s', kind => {
     expect((await patch(lamp, { stock: { onHand: 0 } })).body.stock).toEqual(counted);
   });
 
-  test('what orders have reserved can be neither taken away nor written by clients', async () => {
+  test('clients can neither remove nor write reserved stock', async () => {
     const lamp = await addStocked(service, 5);
     await ordered(service, [lamp, 3]);
     const current = (await read(service, lamp)).body;
@@ -206,7 +206,7 @@ describeOnDatabases('stock on %s', kind => {
     expect((await patch(lamp, { stock: { onHand: 3 } })).body.stock.reserved).toBe(3);
   });
 
-  test('a payment that Stripe reports takes, once however often it is reported', async () => {
+  test('a payment takes stock once, however often Stripe reports it', async () => {
     const stripe = fakeStripe();
     const paying = await startTestService(kind, stripe.settings);
     try {
@@ -229,7 +229,7 @@ describeOnDatabases('stock on %s', kind => {
     ['application/json', { stock: { onHand: 7 } }],
     ['application/merge-patch+json', { stock: { onHand: 7 } }],
     ['application/json-patch+json', [{ op: 'replace', path: '/stock/onHand', value: 7 }]],
-  ])('a PATCH as %s leaves of the stock what it does not say', async (type, body) => {
+  ])('a PATCH as %s keeps the members of stock that it does not name', async (type, body) => {
     const lamp = await addStocked(service, 3, { backorder: true });
     await ordered(service, [lamp, 5]);
     const changed = await call(service, {
@@ -246,7 +246,7 @@ describeOnDatabases('stock on %s', kind => {
     expect((await read(service, lamp)).body.stock).toEqual({ ...stock, backorder: false });
   });
 
-  test('archived and deleted products are given back without a word', async () => {
+  test('cancelling and paying orders of archived and deleted products succeeds', async () => {
     const [archived, deleted, kept] = [
       await addStocked(service, 5),
       await addStocked(service, 5),

@@ -76,7 +76,7 @@ describeOnDatabases('stock of variants on %s', kind => {
     return [body.stock.onHand, body.stock.reserved, body.available];
   };
 
-  test('an order keeps which variant it was, with its options, sku and price; so does its invoice', async () => {
+  test('an order and its invoice keep the variant with its options, sku and price', async () => {
     const shirt = await addShirt(5);
     const placed = await ordered(of(shirt, 'M', 2), of(shirt, 'L'));
     const shown = (size: 'M' | 'L', quantity: number, unitPrice: number) => ({
@@ -108,7 +108,7 @@ describeOnDatabases('stock of variants on %s', kind => {
     for (const text of ['Size: M', 'Size: L', `SH-${kind}-${shirts}-M`]) expect(texts).toContain(text);
   });
 
-  test('the variant that is meant has to be named, and be one of the product', async () => {
+  test('an order line must name a variant, and one of the product', async () => {
     const [shirt, other] = [await addShirt(5), await addShirt(5)];
     const plain = await addProduct(service);
     const gone = await addShirt(5);
@@ -139,7 +139,7 @@ describeOnDatabases('stock of variants on %s', kind => {
     await check();
   });
 
-  test('each variant is counted by itself, and the product can be had while any can', async () => {
+  test('each variant is counted separately, and the product is available while any variant is', async () => {
     const shirt = await addShirt(2);
     const isAvailable = async () => {
       const { body } = await read(service, shirt);
@@ -174,7 +174,7 @@ describeOnDatabases('stock of variants on %s', kind => {
     expect(told).toEqual(['variant.created', 'variant.updated', 'variant.updated']);
   });
 
-  test('variants that are deleted are given back without a word', async () => {
+  test('cancelling and paying orders of deleted variants succeeds', async () => {
     const shirt = await addShirt(5);
     const placed = await ordered(of(shirt, 'S', 2), of(shirt, 'M', 2));
     await call(service, {
@@ -234,7 +234,7 @@ describeOnDatabases('stock of variants on %s', kind => {
     await check();
   });
 
-  test('sixty buyers at once get thirty pieces of a variant, over two replicas', async () => {
+  test('sixty concurrent buyers on two replicas get exactly the thirty pieces of a variant', async () => {
     const replica = await service.replica();
     const shirt = await addShirt(30);
     const responses = await Promise.all(

@@ -15,7 +15,7 @@ async function suggest(service: TestService, query: string) {
 }
 
 describeOnDatabases('suggestions after changes of names on %s', kind => {
-  test('are those of a service that was started afterwards, where more products match than are compared', async () => {
+  test('equal those of a new replica, where more products match than are compared', async () => {
     await using service = await startTestService(kind, { BASE_URL: 'https://shop.example' });
     const change = (path: string, body: object) =>
       call(service, { method: 'PATCH', path, as: 'editor', body });
@@ -30,7 +30,7 @@ describeOnDatabases('suggestions after changes of names on %s', kind => {
     }
   });
 
-  test('write words as most names do, and no longer as names did that have changed', async () => {
+  test('spell words as most current names do', async () => {
     await using service = await startTestService(kind);
     const words = async (query: string): Promise<string[]> => JSON.parse(await suggest(service, query)).words;
     const one = await addProduct(service, { name: 'Crémé puff' });

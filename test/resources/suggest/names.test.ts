@@ -31,7 +31,7 @@ describeOnDatabases('suggestions of words and their forms on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('names with the words themselves come first, and completions are of no others', async () => {
+  test('names with the exact words come first, and completions use only such names', async () => {
     const { words, products } = await suggest('led b');
     expect(products.slice(0, 2).sort()).toEqual([
       'Dimmable ceiling light of LED bulbs',
@@ -44,20 +44,20 @@ describeOnDatabases('suggestions of words and their forms on %s', kind => {
     for (const title of alone.products) expect(title).toContain('LED');
   });
 
-  test('words that a document has are no typing errors', async () => {
+  test('a word that a document has is not corrected', async () => {
     expect((await suggest('oled')).products).toEqual(['Monitor']);
     expect((await suggest('olad')).products).not.toEqual([]);
   });
 
-  test('an apostrophe stays where it was typed', async () => {
+  test('an apostrophe in the query is kept', async () => {
     expect((await suggest("men's")).words).toEqual([]);
     expect((await suggest("men's")).products).toEqual(["Men's running shoes"]);
     expect((await suggest("men's ru")).words).toEqual(["men's running"]);
   });
 });
 
-describeOnDatabases('suggestions out of the index on %s', kind => {
-  test('have the words themselves first, too', async () => {
+describeOnDatabases('suggestions from the search index on %s', kind => {
+  test('also list names with the exact words first', async () => {
     await using service = await startTestService(kind);
     for (const product of shop) await addProduct(service, product);
     // Suggestions by name are not used for words that have synonyms.

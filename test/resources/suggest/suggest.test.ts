@@ -6,7 +6,7 @@ import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
 describeOnDatabases('suggestions on %s', kind => {
-  test('are products with all words in name or brand, others only without such, and as they are now', async () => {
+  test('are current products with all words in name or brand, and others only when there are none', async () => {
     await using service = await startTestService(kind);
     const lamp = await addProduct(service, { name: 'Oak lamp', brand: 'Glimmer' });
     await addProduct(service, { name: 'Pine table', description: 'Goes with a lamp by Glimmer' });
@@ -27,7 +27,7 @@ describeOnDatabases('suggestions on %s', kind => {
     expect(await suggested('glimmer lam')).toEqual(['Pine table']);
   });
 
-  test('of a hyphenated word have all of it', async () => {
+  test('match all parts of a hyphenated word', async () => {
     await using service = await startTestService(kind);
     for (const name of ['Polo Shirt', 'T-Shirt', 'USB-C Cable', 'Cable Tie'])
       await addProduct(service, { name });
@@ -45,7 +45,7 @@ describeOnDatabases('suggestions on %s', kind => {
     }
   });
 
-  test('are words that go on as some name does: no pieces of codes, and only those that stand beside the others', async () => {
+  test('complete the last word from names that have the other words, and not from parts of codes', async () => {
     await using service = await startTestService(kind);
     await addProduct(service, { name: 'LED bulb', sku: 'LI-CAND-B1', tags: ['beam'] });
     await addProduct(service, { name: 'LED bulb, small' });
@@ -64,7 +64,7 @@ describeOnDatabases('suggestions on %s', kind => {
     expect(await words('wool ca')).toEqual([]);
   });
 
-  test('have the words of names, also of those that have changed since names were read, and no others beside them', async () => {
+  test('complete words from current names, including those changed since the names were read', async () => {
     await using service = await startTestService(kind);
     const shirt = await addProduct(service, { name: 'Wool shirt', category: 'Shoes' });
     const words = async (of: TestService): Promise<string[]> =>

@@ -53,32 +53,35 @@ describeOnDatabases('addresses on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test.each(ways)('an access token alone does not change one’s own: %s', async (name, write) => {
-    const me = await confirmed(service);
-    const email = freshAddress();
-    const send = (proof: object): Call => {
-      const request = write(me, email, proof);
-      return { path: me.path, ...request, headers: { ...me.headers, ...request.headers } };
-    };
-    const isResult = send({}).headers?.['Content-Type'] === 'application/json-patch+json';
-    const required = isResult
-      ? ({ status: 422, error: 'PATCH_RESULT_INVALID' } as const)
-      : ({ status: 400, error: 'VALIDATION_FAILED' } as const);
-    const { details } = (await play(service, { name, ...send({}), ...required })).body;
-    expect(details).toMatchObject([{ field: 'currentPassword', code: 'required' }]);
-    // An empty password counts as none.
-    await play(service, { name, ...send({ currentPassword: '' }), ...required });
-    const wrong = { status: 403, error: 'WRONG_PASSWORD' } as const;
-    await play(service, { name, ...send({ currentPassword: 'a guess of a thief' }), ...wrong });
-    const mails = await mailsOf(service, async () => {
-      const asked = await call(service, send({ currentPassword: password }));
-      expect([asked.status, asked.body.email, asked.body.pendingEmail]).toEqual([200, me.email, email]);
-      expect(asked.text).not.toContain(password);
-    });
-    expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
-  });
+  test.each(ways)(
+    'a user’s own address does not change without the current password: %s',
+    async (name, write) => {
+      const me = await confirmed(service);
+      const email = freshAddress();
+      const send = (proof: object): Call => {
+        const request = write(me, email, proof);
+        return { path: me.path, ...request, headers: { ...me.headers, ...request.headers } };
+      };
+      const isResult = send({}).headers?.['Content-Type'] === 'application/json-patch+json';
+      const required = isResult
+        ? ({ status: 422, error: 'PATCH_RESULT_INVALID' } as const)
+        : ({ status: 400, error: 'VALIDATION_FAILED' } as const);
+      const { details } = (await play(service, { name, ...send({}), ...required })).body;
+      expect(details).toMatchObject([{ field: 'currentPassword', code: 'required' }]);
+      // An empty password counts as none.
+      await play(service, { name, ...send({ currentPassword: '' }), ...required });
+      const wrong = { status: 403, error: 'WRONG_PASSWORD' } as const;
+      await play(service, { name, ...send({ currentPassword: 'a guess of a thief' }), ...wrong });
+      const mails = await mailsOf(service, async () => {
+        const asked = await call(service, send({ currentPassword: password }));
+        expect([asked.status, asked.body.email, asked.body.pendingEmail]).toEqual([200, me.email, email]);
+        expect(asked.text).not.toContain(password);
+      });
+      expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
+    },
+  );
 
-  test('a new address counts once it is confirmed; then the sessions end and the former one gets a mail', async () => {
+  test('a new address replaces the former one once confirmed; the sessions end and the former one gets a mail', async () => {
     const me = await confirmed(service);
     const email = freshAddress();
     const [reset] = await mailsOf(service, () =>
@@ -115,7 +118,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect((await post(service, '/v1/auth/password-reset', stale)).status).toBe(400);
   });
 
-  test('signed in, the token of the mail does the same; that of another account does nothing', async () => {
+  test('a signed-in user confirms with the token of the mail; another account’s token does nothing', async () => {
     const [me, other] = [await confirmed(service), await confirmed(service)];
     const email = freshAddress();
     const asked = await mailsOf(service, () => call(service, asks(me, email)));
@@ -126,7 +129,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect([own.status, own.body.email, own.body.pendingEmail]).toEqual([200, email, null]);
   });
 
-  test('anyone who changes their own address does not learn who is registered', async () => {
+  test('changing one’s own address does not reveal which addresses are registered', async () => {
     const [me, known] = [await confirmed(service), await confirmed(service)];
     const shapes: unknown[] = [];
     const inCapitals = known.email.replace(/^[^@]+/, text => text.toUpperCase());
@@ -150,7 +153,7 @@ describeOnDatabases('addresses on %s', kind => {
     await play(service, { name: 'taken', ...taken, status: 409, error: 'DUPLICATE' });
   });
 
-  test('only the address that was requested last is waited for, and none after another password', async () => {
+  test('only the address requested last can be confirmed, and none after a change of password', async () => {
     const me = await confirmed(service);
     const tokenFor = async (email: string) =>
       tokenIn(mailTo(await mailsOf(service, () => call(service, asks(me, email))), email));
@@ -164,7 +167,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect([now.email, now.pendingEmail]).toEqual([me.email, null]);
   });
 
-  test('an address that somebody else has meanwhile is refused, and nothing is changed', async () => {
+  test('an address that another user has taken since is refused, and nothing changes', async () => {
     const me = await confirmed(service);
     const email = freshAddress();
     const asked = await mailsOf(service, () => call(service, asks(me, email)));
@@ -174,7 +177,7 @@ describeOnDatabases('addresses on %s', kind => {
     await play(service, { ...late, status: 409, error: 'DUPLICATE' });
   });
 
-  test('the former address takes the account back, once, whatever the thief has done since', async () => {
+  test('the former address restores the account, once, whatever the thief has done since', async () => {
     const me = await confirmed(service);
     const [stolen, further] = [freshAddress(), freshAddress()];
     const toVictim = tokenIn(mailTo(await move(service, me, stolen), me.email));
@@ -211,7 +214,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect(types.slice(-2)).toEqual(['user.updated', 'user.password_changed']);
   });
 
-  test('a thief who goes back one step closes no way back further', async () => {
+  test('a restored address in between does not block the restoration of an earlier one', async () => {
     const me = await confirmed(service);
     const [first, second] = [freshAddress(), freshAddress()];
     const toVictim = tokenIn(mailTo(await move(service, me, first), me.email));
@@ -223,9 +226,9 @@ describeOnDatabases('addresses on %s', kind => {
   });
 
   test.each([
-    ['an administrator: told, without a link, and earlier ones end', 'admin'],
-    ['an API key: with a way back', 'key'],
-  ])('changed at once by %s', async (_, by) => {
+    ['an administrator: the owner’s mail has no link, and earlier links end', 'admin'],
+    ['an API key: the owner’s mail has a link to restore the address', 'key'],
+  ])('an address is changed at once by %s', async (_, by) => {
     const me = await confirmed(service);
     const [mine, email] = [freshAddress(), freshAddress()];
     const earlier = tokenIn(mailTo(await move(service, me, mine), me.email));
@@ -250,13 +253,13 @@ describeOnDatabases('addresses on %s', kind => {
     expect((await restore(service, earlier)).status).toBe(by === 'key' ? 204 : 400);
   });
 
-  test('an address that was never confirmed gets no way back: it may be a stranger’s', async () => {
+  test('an address that was never confirmed gets no link to restore it: it may be a stranger’s', async () => {
     const me = await addPerson(service);
     const mails = await move(service, me, freshAddress());
     expect(mailTo(mails, me.email).text).not.toContain('token=');
   });
 
-  test('administrators prove themselves as well before their own address changes', async () => {
+  test('administrators also need the current password to change their own address', async () => {
     const me = await confirmed(service, 'admin');
     const { method, path, headers } = asks(me, '');
     const body = { email: freshAddress() };
@@ -271,7 +274,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect(statuses).toEqual([...Array(20).fill(403), 429]);
   });
 
-  test('the way back is sent whatever limit is used up, and both tokens end after 7 days', async () => {
+  test('the link to restore is sent even when the mail limit is used up, and both tokens expire after 7 days', async () => {
     // The first mail is the one that confirms the address.
     const apart = await startTestService(kind, { MAIL_LIMIT: '2' });
     const [me, other] = [await confirmed(apart), await confirmed(apart)];

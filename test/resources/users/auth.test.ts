@@ -85,7 +85,7 @@ describeOnDatabases('signing in on %s', kind => {
       expect((await login({ email, password })).status).toBe(200);
   });
 
-  test('unknown user and wrong password get one and the same response', async () => {
+  test('an unknown user and a wrong password get the same response', async () => {
     const responses = await Promise.all([
       login({ email: emailOf('user'), password: 'not the password' }),
       login({ email: 'nobody@test.example', password }),
@@ -106,7 +106,7 @@ describeOnDatabases('signing in on %s', kind => {
     await play(service, { name, method: 'POST', path: '/v1/auth/login', body, status: 400, problems });
   });
 
-  test.each(['admin', 'editor', 'user'] as const)('/me is the user who is signed in: %s', async role => {
+  test.each(['admin', 'editor', 'user'] as const)('/me returns the signed-in user: %s', async role => {
     const response = await play(service, { name: role, path: '/v1/me', as: role, status: 200 });
     expect(response.body).toMatchObject({
       name: `Test ${role}`,
@@ -196,7 +196,7 @@ describeOnDatabases('signing in on %s', kind => {
     await play(service, { name, path: '/v1/users', headers, ...refused, responseHeaders: challenge });
   });
 
-  test('blanks are no failed attempts', async () => {
+  test('blank credentials do not count as failed attempts', async () => {
     const person = await addPerson(service);
     for (let attempt = 0; attempt < 30; attempt++)
       expect((await login({ email: person.email, password: '' })).status).toBe(400);
@@ -207,7 +207,7 @@ describeOnDatabases('signing in on %s', kind => {
 });
 
 describeOnDatabases('access tokens over time on %s', kind => {
-  test('a token is good for 900 seconds, on every replica, cached or not', async () => {
+  test('an access token is valid for 900 seconds on every replica, cached or not', async () => {
     const service = await startTestService(kind);
     await using replica = await service.replica();
     const me = { path: '/v1/me', as: 'user' } as const;
@@ -226,7 +226,7 @@ describeOnDatabases('access tokens over time on %s', kind => {
     await service.stop();
   });
 
-  test('tokens of previous secrets are accepted for as long as those are named', async () => {
+  test('tokens signed with a previous secret are accepted while the settings name that secret', async () => {
     // Without a comma, because commas separate the previous secrets.
     const before = 'the secret before that and long enough';
     const service = await startTestService(kind, { JWT_SECRET: before });

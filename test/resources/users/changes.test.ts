@@ -58,14 +58,14 @@ describeOnDatabases('changing users on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test.each(promotions)('nobody promotes themselves: %s', async (name, attempt) => {
+  test.each(promotions)('a user cannot promote their own account: %s', async (name, attempt) => {
     const me = await addPerson(service);
     const { method = 'PATCH', headers, body } = attempt(me);
     const request = { name, path: me.path, method, body, headers: { ...me.headers, ...headers } };
     await play(service, { ...request, status: 403, error: 'FORBIDDEN' });
   });
 
-  test('a role that stays is no promotion', async () => {
+  test('an unchanged role does not count as a promotion', async () => {
     const { path, headers, name, email } = await addPerson(service);
     const body = { name, email, role: 'user', tags: ['mine'] };
     const put = await call(service, { method: 'PUT', path, headers, body });
@@ -74,7 +74,7 @@ describeOnDatabases('changing users on %s', kind => {
     expect(same.status).toBe(200);
   });
 
-  test('read-only members: ignored in JSON and merge patches, 422 in JSON Patch', async () => {
+  test('read-only members are ignored in JSON and merge patches, and refused with 422 in JSON Patch', async () => {
     const { id, path } = await addPerson(service);
     const members = {
       id: 1,
@@ -97,7 +97,7 @@ describeOnDatabases('changing users on %s', kind => {
     }
   });
 
-  test('of 20 patches that test one version, one is made', async () => {
+  test('one of 20 patches that test the same version succeeds', async () => {
     // As the user: writes by administrators wait for one another anyway.
     const { id, path, headers: own } = await addPerson(service);
     const patches = Array.from({ length: 20 }, (_, index) => {
@@ -178,7 +178,7 @@ describeOnDatabases('the last administrator on %s', kind => {
     ['demote', (at, path, headers) => call(at, { method: 'PATCH', path, headers, body: { role: 'user' } })],
     ['delete', (at, path, headers) => call(at, { method: 'DELETE', path, headers })],
   ];
-  test.each(ways)('of two who %s each other at once, one stays', async (_, way) => {
+  test.each(ways)('of two administrators who %s each other at once, one stays', async (_, way) => {
     for (let round = 0; round < 3; round++) {
       const apart = await startTestService(kind);
       const mine = { Authorization: `Bearer ${apart.tokens.admin}` };
@@ -198,7 +198,7 @@ describeOnDatabases('the last administrator on %s', kind => {
     }
   });
 
-  test('an access token that is older than its role gives no way back', async () => {
+  test('an access token from before a demotion cannot undo it', async () => {
     const [me, victim] = [await addPerson(service, 'admin'), await addPerson(service)];
     expect((await demote(me.path, first())).status).toBe(200);
     const { headers } = me;

@@ -32,7 +32,7 @@ describeOnDatabases('deleting one’s own account on %s', kind => {
     return made;
   };
 
-  test('ends its sessions and deletes what it wrote; its orders stay', async () => {
+  test('ends its sessions and deletes its reviews; its orders stay', async () => {
     const person = await addPerson(service);
     const { id, email, path, headers, refreshToken } = person;
     const product = await addProduct(service);
@@ -85,7 +85,7 @@ describeOnDatabases('deleting one’s own account on %s', kind => {
     expect((await refreshWith(service, person.refreshToken)).status).toBe(200);
   });
 
-  test('an API key is no account', async () => {
+  test('an API key cannot delete an account', async () => {
     const key = await addKey(service, 'users:write');
     await writesNothing(service, () => play(service, { ...deletion(key), status: 403, error: 'FORBIDDEN' }));
   });
@@ -97,7 +97,7 @@ describeOnDatabases('deleting one’s own account on %s', kind => {
     expect(statuses).toEqual([...Array(20).fill(403), 429]);
   });
 
-  test('of deletions at the same time one is made; with another password meanwhile none or it', async () => {
+  test('one of two concurrent deletions succeeds; a deletion and a password change exclude each other', async () => {
     const twice = await addPerson(service);
     const both = await Promise.all([1, 2].map(() => call(service, deletion(twice.headers))));
     expect(both.map(({ status }) => status).sort()).toEqual([204, 401]);
@@ -119,7 +119,7 @@ describeOnDatabases('deleting one’s own account on %s', kind => {
     expect(types.at(-1)).toBe(deleted.status === 204 ? 'user.deleted' : 'user.password_changed');
   });
 
-  test('the last administrator stays', async () => {
+  test('the last administrator cannot be deleted', async () => {
     const alone = await startTestService(kind);
     try {
       const request = { ...deletion({}), as: 'admin', status: 409, error: 'LAST_ADMINISTRATOR' } as const;

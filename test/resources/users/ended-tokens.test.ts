@@ -178,33 +178,36 @@ describeOnDatabases('access tokens on %s', kind => {
       'another role',
       ({ service }: Place, { path }: Person) => send(service, 'PATCH', path, { role: 'user' }),
     ],
-    ['no account any more', ({ service }: Place, { path }: Person) => send(service, 'DELETE', path)],
+    ['a deleted account', ({ service }: Place, { path }: Person) => send(service, 'DELETE', path)],
     [
       'another role from the command line',
       (where: Place, { email }: Person) => command(where, 'set-role', email, 'editor'),
     ],
-  ] as const)('of an administrator with %s read nothing of others at once, on no replica', async (_, end) => {
-    const { id } = bystander;
-    const administrator = await addPerson(place.service, 'admin');
-    const statuses = async (service: TestService) => {
-      const { headers } = administrator;
-      const paths = ['keys', 'users', `users/${id}`, 'events', 'orders', `users/${id}/orders`, 'invoices'];
-      const found = [
-        'search?q=person&type=user',
-        'search/suggest?q=per',
-        'search/synonyms',
-        'stock/adjustments',
-      ];
-      const responses = [...paths, ...found].map(path => call(service, { path: `/v1/${path}`, headers }));
-      return [...new Set((await Promise.all(responses)).map(({ status }) => status))];
-    };
-    const { service } = place;
-    expect([await statuses(service), await statuses(replica)]).toEqual([[200], [200]]);
-    await end(place, administrator);
-    expect([await statuses(service), await statuses(replica)]).toEqual([[401], [401]]);
-  });
+  ] as const)(
+    'of an administrator with %s stop reading others’ data at once, on every replica',
+    async (_, end) => {
+      const { id } = bystander;
+      const administrator = await addPerson(place.service, 'admin');
+      const statuses = async (service: TestService) => {
+        const { headers } = administrator;
+        const paths = ['keys', 'users', `users/${id}`, 'events', 'orders', `users/${id}/orders`, 'invoices'];
+        const found = [
+          'search?q=person&type=user',
+          'search/suggest?q=per',
+          'search/synonyms',
+          'stock/adjustments',
+        ];
+        const responses = [...paths, ...found].map(path => call(service, { path: `/v1/${path}`, headers }));
+        return [...new Set((await Promise.all(responses)).map(({ status }) => status))];
+      };
+      const { service } = place;
+      expect([await statuses(service), await statuses(replica)]).toEqual([[200], [200]]);
+      await end(place, administrator);
+      expect([await statuses(service), await statuses(replica)]).toEqual([[401], [401]]);
+    },
+  );
 
-  test('live on after what ends no sessions', async () => {
+  test('stay valid after changes that end no sessions', async () => {
     const { service } = place;
     const account = await addPerson(service);
     const { headers, path, email, refreshToken } = account;
@@ -223,7 +226,7 @@ describeOnDatabases('access tokens on %s', kind => {
     ]);
   });
 
-  test('are over when the clock is set back by more than they live, and stay over', async () => {
+  test('expire when the clock is set back by more than their lifetime, and stay expired', async () => {
     await using service = await startTestService(kind);
     const { email } = await addPerson(service);
     const day = 24 * 60 * 60 * 1000;

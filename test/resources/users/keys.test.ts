@@ -83,7 +83,7 @@ describeOnDatabases('API keys on %s', kind => {
     await play(service, { name, method: 'POST', path: '/v1/keys', as: 'admin', body, status: 400, problems });
   });
 
-  test('making and revoking a key are events, without the key', async () => {
+  test('creating and revoking a key write events that do not hold the key', async () => {
     const { key, ...made } = (await create()).body;
     const path = `/v1/keys/${made.id}`;
     const gone = await Promise.all(
@@ -101,7 +101,7 @@ describeOnDatabases('API keys on %s', kind => {
     expect(listed.body.data[0]).toMatchObject({ type: 'key.revoked', resourceId: made.id, after: null });
   });
 
-  test('no key is made by who is demoted meanwhile', async () => {
+  test('an administrator who is demoted during the request cannot create a key', async () => {
     const maker = await addPerson(service, 'admin', { name: 'Maker' });
     const body = { name: 'Late', scopes: ['users:write'] };
     const making = Array.from({ length: 8 }, () =>
@@ -129,7 +129,7 @@ describeOnDatabases('API keys on %s', kind => {
     await play(service, { ...late, status: 401, error: 'UNAUTHORIZED' });
   });
 
-  test('a key may do what its scopes say and nothing else', async () => {
+  test('a key is limited to its scopes', async () => {
     const { key } = (await create({ scopes: ['products:read'] })).body;
     const headers = { 'X-API-Key': key };
     const product = await addProduct(service);
@@ -197,7 +197,7 @@ describeOnDatabases('API keys on %s', kind => {
   });
 
   test.each(['', 'ck_', 'ck_short', `ck_${'A'.repeat(43)}`, `ck_${'A'.repeat(44)}`, "' or 1=1 --", 'null'])(
-    'a key that nobody issued is refused: %j',
+    'a key that was never issued is refused: %j',
     async key => {
       const response = await play(service, {
         name: key,
@@ -209,7 +209,7 @@ describeOnDatabases('API keys on %s', kind => {
     },
   );
 
-  test('the api_key parameter is accepted, and the key is in no log', async () => {
+  test('the api_key parameter is accepted, and the key is never logged', async () => {
     const { key } = (await create()).body;
     const before = service.log().length;
     const response = await call(service, { path: `/v1/products?perPage=1&api_key=${key}&sort=price` });

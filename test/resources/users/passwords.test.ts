@@ -31,7 +31,7 @@ describeOnDatabases('passwords on %s', kind => {
   const change = (headers: Readonly<Record<string, string>>, body: unknown) =>
     ({ name: 'change', method: 'PUT', path: '/v1/me/password', headers, body }) as const;
 
-  test('changing one’s own ends all sessions, and needs the current one', async () => {
+  test('changing one’s own password ends all sessions, and needs the current password', async () => {
     const { id, headers, refreshToken, email } = await addPerson(service);
     const wrong = change(headers, { currentPassword: 'not the password', newPassword: another });
     const response = await play(service, { ...wrong, status: 403, error: 'WRONG_PASSWORD' });
@@ -52,7 +52,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect(JSON.stringify(events)).not.toMatch(/argon2|password_hash/);
   });
 
-  test('anyone who has another password is notified, once for each change, and nobody else is', async () => {
+  test('only the user is notified of a changed password, once for each change', async () => {
     const { id, headers, email } = await addPerson(service);
     const other = await addPerson(service);
     const told = async (who: Readonly<Record<string, string>>) => {
@@ -86,7 +86,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect(await told(other.headers)).toEqual([]);
   });
 
-  test('guesses at the current password are limited, and keep nobody from signing in', async () => {
+  test('guesses at the current password are limited, and do not block signing in', async () => {
     const { headers, email } = await addPerson(service);
     const body = { currentPassword: 'a guess', newPassword: another };
     const guesses = Array.from({ length: 21 }, () => call(service, change(headers, body)));
@@ -95,7 +95,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect((await signInAs(service, email)).status).toBe(200);
   });
 
-  test('what is blank is 400, and no attempt', async () => {
+  test('a blank password or address is 400, and does not count as an attempt', async () => {
     const { headers } = await addPerson(service);
     const blank = change(headers, { currentPassword: '', newPassword: another });
     const refused = { status: 400, problems: [['currentPassword', 'minLength']] } as const;
@@ -108,7 +108,7 @@ describeOnDatabases('passwords on %s', kind => {
     }
   });
 
-  test('a forgotten password: the mail’s token sets another, once', async () => {
+  test('the token mailed for a forgotten password sets a new one, once', async () => {
     const { id, email, refreshToken } = await addPerson(service);
     const mails = await mailsOf(service, async () => {
       const response = await forgot(service, ` ${email.toUpperCase()} `);
@@ -140,7 +140,7 @@ describeOnDatabases('passwords on %s', kind => {
     });
   });
 
-  test('an unknown address gets the same response, and nobody a mail', async () => {
+  test('an unknown address gets the same response, and no mail is sent', async () => {
     const { email } = await addPerson(service);
     const mails = await mailsOf(service, async () => {
       const known = await forgot(service, email);
@@ -156,7 +156,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
   });
 
-  test('a newer token takes the place of the older one, which is as wrong as any', async () => {
+  test('a newer token replaces the older one, which is refused like any wrong token', async () => {
     const { email } = await addPerson(service);
     const older = await tokenFor(service, email);
     const newer = await tokenFor(service, email);
@@ -168,7 +168,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect((await reset(service, newer)).status).toBe(204);
   });
 
-  test('the token of another purpose sets no password', async () => {
+  test('a token for another purpose does not set a password', async () => {
     const email = 'purpose@people.example';
     const body = { name: 'Purpose', email, password };
     const mails = await mailsOf(service, () =>
@@ -177,7 +177,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect((await reset(service, tokenIn(mailTo(mails, email)))).body.error).toBe('INVALID_TOKEN');
   });
 
-  test('a reset for a user goes out for the user, administrators and keys; all get one response', async () => {
+  test('the user, administrators and keys can send a reset mail; every caller gets the same response', async () => {
     const [me, other] = [await addPerson(service), await addPerson(service)];
     const key = await addKey(service, 'users:write');
     const admin = { Authorization: `Bearer ${service.tokens.admin}` };
@@ -196,7 +196,7 @@ describeOnDatabases('passwords on %s', kind => {
     });
   });
 
-  test('asking too often for one address is refused, known or not', async () => {
+  test('too many requests for one address are refused, whether it is known or not', async () => {
     const { email } = await addPerson(service);
     for (const address of [email, 'often@people.example']) {
       const responses = await Promise.all(Array.from({ length: 11 }, () => forgot(service, address)));
@@ -208,7 +208,7 @@ describeOnDatabases('passwords on %s', kind => {
 });
 
 describeOnDatabases('tokens of mails over time on %s', kind => {
-  test('a token for a password ends after an hour, that of an invitation after 7 days', async () => {
+  test('a password token expires after an hour, the token of an invitation after 7 days', async () => {
     const service = await startTestService(kind);
     const { email } = await addPerson(service);
     const kept = await tokenFor(service, email);
@@ -239,7 +239,7 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
     await service.stop();
   });
 
-  test('a hundred wrong tokens close the way in for an address', async () => {
+  test('a hundred wrong tokens block an IP address', async () => {
     const service = await startTestService(kind);
     const attempts = Array.from({ length: 101 }, (_, index) => reset(service, `guess-${index}`));
     const statuses = (await Promise.all(attempts)).map(({ status }) => status).sort();
@@ -247,7 +247,7 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
     await service.stop();
   });
 
-  test('links lead to BASE_URL or to the shop’s own page, never to where the request came in', async () => {
+  test('links lead to BASE_URL or to the shop’s own page, never to the host of the request', async () => {
     const base = await startTestService(kind, { BASE_URL: 'https://api.shop.example/catalog' });
     const plain = await startTestService(kind);
     const own = await startTestService(kind, {

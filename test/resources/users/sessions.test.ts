@@ -85,7 +85,7 @@ describeOnDatabases('sessions on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('a refresh token gives access tokens, again and again', async () => {
+  test('a refresh token returns a new access token each time', async () => {
     const { refreshToken } = (await login(service)).body;
     expect((await contentsOf(service)).join()).not.toContain(refreshToken);
     for (const _ of [1, 2]) {
@@ -131,7 +131,7 @@ describeOnDatabases('sessions on %s', kind => {
     expect((await refresh(service, other)).status).toBe(200);
   });
 
-  test.each(endings)('no sign-in that is in flight survives %s', async (_, role, ending) => {
+  test.each(endings)('a sign-in in flight does not survive %s', async (_, role, ending) => {
     const account = await addPerson(service, role);
     const end = await ending(service, account);
     const responses = await signInsDuring(service, account.email, async () => {
@@ -173,7 +173,7 @@ describeOnDatabases('sessions on %s', kind => {
 });
 
 describeOnDatabases('sessions over time on %s', kind => {
-  test('a session that is not used for 7 days has ended', async () => {
+  test('a session ends after 7 days without use', async () => {
     const service = await startTestService(kind);
     const { refreshToken } = (await login(service)).body;
     service.clock.advance(7 * day - 1000);
@@ -206,7 +206,7 @@ describeOnDatabases('sessions over time on %s', kind => {
 });
 
 describeOnDatabases('guessing on %s', kind => {
-  test('a hundred wrong refresh tokens close that way in for an address, and not the one by password', async () => {
+  test('a hundred wrong refresh tokens block refreshing from an IP address, but not signing in by password', async () => {
     const service = await startTestService(kind);
     const { refreshToken } = (await login(service)).body;
     const attempts = Array.from({ length: 100 }, (_, index) => refresh(service, `guess${index}`));

@@ -41,7 +41,7 @@ describeOnDatabases('users on %s', kind => {
     await play(service, { name, method: 'POST', path, as: 'admin', body: sent, status: 400, problems });
   });
 
-  test('POST makes a user, who is asked to set a password', async () => {
+  test('POST creates a user and sends a mail for setting a password', async () => {
     const email = 'Invited@people.example';
     const mails = await mailsOf(service, async () => {
       const sent = { name: ' Eve <b>Winter</b> ', email, id: 99, version: 7, verifiedAt: nowOf(service) };
@@ -82,7 +82,7 @@ describeOnDatabases('users on %s', kind => {
     expect((await signInAs(service, email, reset.password)).status).toBe(200);
   });
 
-  test('POST with a password makes a user who can sign in, and is asked to confirm the address', async () => {
+  test('POST with a password creates a user who can sign in, and sends a mail to confirm the address', async () => {
     const email = 'ready@people.example';
     const mails = await mailsOf(service, async () => {
       const sent = { ...body, email, role: 'editor', tags: ['a', 'b'], password };
@@ -95,7 +95,7 @@ describeOnDatabases('users on %s', kind => {
     expect((await contentsOf(service)).join()).not.toContain(password);
   });
 
-  test('an address belongs to one user, in whatever case', async () => {
+  test('an address belongs to one user, regardless of case', async () => {
     const { email } = await addPerson(service);
     const other = await addPerson(service);
     const taken = { ...body, email: email.toUpperCase() };
@@ -117,7 +117,7 @@ describeOnDatabases('users on %s', kind => {
     }
   });
 
-  test('of 8 who want an address at once, one gets it', async () => {
+  test('one of 8 concurrent requests for an address gets it', async () => {
     const sent = { ...body, email: 'wanted@people.example' };
     const calls = Array.from({ length: 8 }, () =>
       call(service, { method: 'POST', path, as: 'admin', body: sent }),
@@ -126,7 +126,7 @@ describeOnDatabases('users on %s', kind => {
     expect(statuses).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
-  test('PUT replaces: tags that are left out become none, read-only members are ignored', async () => {
+  test('PUT without tags empties them, and ignores read-only members', async () => {
     const { id, path, email } = await addPerson(service);
     await call(service, { method: 'PATCH', path, as: 'admin', body: { tags: ['old'] } });
     const sent = { name: 'New name', email, role: 'editor', id: 1, version: 50, verifiedAt: nowOf(service) };
@@ -149,7 +149,7 @@ describeOnDatabases('users on %s', kind => {
     });
   });
 
-  test('DELETE: gone with all sessions; again is 404; the token of a user who is gone is nobody’s', async () => {
+  test('DELETE removes the user and all sessions; repeating it is 404; the access token is refused', async () => {
     const gone = await addPerson(service);
     const { path, headers, id } = gone;
     expect((await call(service, { method: 'DELETE', path, as: 'admin' })).status).toBe(204);
@@ -173,7 +173,7 @@ describeOnDatabases('users on %s', kind => {
     ]);
   });
 
-  test('users see and write themselves, and nobody else', async () => {
+  test('users read and write only their own account', async () => {
     const [me, other] = [await addPerson(service), await addPerson(service, 'editor')];
     const own = { headers: me.headers };
     expect((await call(service, { path: me.path, ...own })).body.email).toBe(me.email);
@@ -193,7 +193,7 @@ describeOnDatabases('users on %s', kind => {
     }
   });
 
-  test('API keys read and write users of the role user, and make nobody more', async () => {
+  test('API keys write only users of the role user, and cannot promote them', async () => {
     const [reads, writes] = [await addKey(service, 'users:read'), await addKey(service, 'users:write')];
     const [customer, staff] = [await addPerson(service), await addPerson(service, 'editor')];
     expect((await call(service, { path: staff.path, headers: reads })).status).toBe(200);
@@ -236,7 +236,7 @@ describeOnDatabases('users on %s', kind => {
     await play(service, { ...unknown, status: 400, problems: [['role', 'enum']] });
   });
 
-  test('there is no profile beside the user', async () => {
+  test('a user has no separate profile', async () => {
     const { path } = await addPerson(service);
     for (const as of ['admin', 'user'] as const) {
       const response = { name: as, path: `${path}/profile`, as, status: 404, error: 'NOT_FOUND' };
@@ -244,7 +244,7 @@ describeOnDatabases('users on %s', kind => {
     }
   });
 
-  test('HAL offers what the caller may do, and no more', async () => {
+  test('HAL links only to actions that the caller may take', async () => {
     const { id, path, headers } = await addPerson(service);
     const self = `${service.url}/v1/users/${id}`;
     const Accept = 'application/hal+json';

@@ -54,7 +54,7 @@ describeOnDatabases('verification on %s', kind => {
     expect(types).toEqual(['user.created', 'user.verified']);
   });
 
-  test('an administrator needs no token', async () => {
+  test('an administrator verifies a user without a token', async () => {
     const { me, token } = await unverified(service);
     const done = await call(service, { ...request(`${me.path}/verify`), as: 'admin' });
     expect([done.status, done.body.verifiedAt]).toEqual([200, nowOf(service)]);
@@ -67,7 +67,7 @@ describeOnDatabases('verification on %s', kind => {
     ['text/plain', 'Content-Length: 0\r\n\r\n'],
     ['text/plain', '\r\n'],
     ['application/json', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-  ])('no body is no body, whatever Content-Type says: %s, %j', async (type, rest) => {
+  ])('an empty body counts as no body, whatever the Content-Type: %s, %j', async (type, rest) => {
     const { me } = await unverified(service);
     const { Authorization } = (await addPerson(service, 'admin')).headers;
     const head = `POST ${me.path}/verify HTTP/1.1\r\nHost: x\r\nAuthorization: ${Authorization}\r\nContent-Type: ${type}\r\n`;
@@ -75,7 +75,7 @@ describeOnDatabases('verification on %s', kind => {
     expect((await call(service, { path: me.path, as: 'admin' })).body.verifiedAt).toBe(nowOf(service));
   });
 
-  test('anyone who opens the mail confirms without signing in, once', async () => {
+  test('the token of the mail confirms the address without signing in, once', async () => {
     const { me, token } = await unverified(service);
     const responses = await Promise.all(
       [1, 2, 3].map(() => call(service, request('/v1/auth/verify', { token }))),
@@ -87,7 +87,7 @@ describeOnDatabases('verification on %s', kind => {
     expect((await call(service, { path: me.path, as: 'admin' })).body.verifiedAt).toBe(nowOf(service));
   });
 
-  test('after a password was set by mail the older mail still says that all is well', async () => {
+  test('the token of the older mail still succeeds once after a password reset by mail', async () => {
     const { me, token } = await unverified(service);
     const body = { email: me.email };
     const mails = await mailsOf(service, async () => {

@@ -26,7 +26,7 @@ describeOnDatabases('products by the GTINs of their variants on %s', kind => {
   const find = async (gtin: string, more = '') =>
     (await read(`/v1/products?gtin=${gtin}${more}`)).data.map(({ id }: Product) => id);
 
-  test('lists and searches find them beside products that have it themselves, until it is another one', async () => {
+  test('lists and searches find them beside products with that GTIN of their own, until the variant’s changes', async () => {
     const product = await shirt({ name: 'Scanned shirt', price: 20, attributes: { fit: 'slim' } });
     const own = await addProduct(service, { name: 'Scanned socks', price: 5, gtin: upc });
     expect([await find(ean), await find(other)]).toEqual([[own.id], []]);

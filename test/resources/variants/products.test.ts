@@ -56,7 +56,7 @@ describeOnDatabases('variants on %s', kind => {
     expect(l.position).toBe(2);
   });
 
-  test('searches find the product by the sku and the GTIN of a variant, at once, and no longer than it has them', async () => {
+  test('searches find the product by a variant’s current sku and GTIN, at once', async () => {
     const product = await shirt({ name: `Searched ${kind}` });
     const code = `24MB01-${kind.slice(0, 2)}`;
     const search = async (q: string, more = '') => {
@@ -85,7 +85,7 @@ describeOnDatabases('variants on %s', kind => {
     expect(await search('96385074')).toEqual([]);
   });
 
-  test('stock is counted of each variant, and not of their product', async () => {
+  test('stock is counted for each variant, and not for their product', async () => {
     const product = await shirt();
     await add(product, { ...chosen('M'), stock: { onHand: 1 } });
     const response = await send('PATCH', pathOf(product), { stock: { onHand: 5 } });
@@ -93,7 +93,7 @@ describeOnDatabases('variants on %s', kind => {
     expect((await send('PATCH', pathOf(product), { stock: null })).status).toBe(200);
   });
 
-  test('what variants do not change of the product leaves it as it was', async () => {
+  test('a change of a variant that the product does not show leaves the product unchanged', async () => {
     const product = await shirt();
     const variant = await add(product, chosen('M'));
     const before = await read(service, product);
@@ -105,7 +105,7 @@ describeOnDatabases('variants on %s', kind => {
     expect((await read(service, product)).text).toBe(before.text);
   });
 
-  test('an image that the product loses is none of its variants any more', async () => {
+  test('an image removed from the product is removed from its variants', async () => {
     const images = ['a', 'b'].map(name => ({ url: `https://shop.example/${name}.jpg` }));
     const product = await shirt({ images });
     const [a, b] = product.images;
@@ -119,7 +119,7 @@ describeOnDatabases('variants on %s', kind => {
     expect([await imageOf(first), await imageOf(second)]).toEqual([null, b?.id]);
   });
 
-  test('options that variants have cannot be taken away, others can, and more can be added', async () => {
+  test('options in use by variants cannot be removed, others can, and new ones can be added', async () => {
     const product = await shirt();
     const variant = await add(product, chosen('M'));
     const [size, colour] = options;
@@ -176,7 +176,7 @@ describeOnDatabases('variants on %s', kind => {
     expect(owner.body._links.variants.href).toBe(`${service.url}${pathsOf(product)}`);
   });
 
-  test('many change at once, all or none, and only those of the product', async () => {
+  test('a bulk update changes all of the named variants or none, and only those of the product', async () => {
     const [product, other] = [await shirt(), await shirt()];
     const own = [await add(product, chosen('S')), await add(product, chosen('M'))];
     const stranger = await add(other, chosen('M'));
@@ -195,7 +195,7 @@ describeOnDatabases('variants on %s', kind => {
     expect(await shown(product)).toEqual([3, [3, 3], 2, true]);
   });
 
-  test('go with their product, each with an event', async () => {
+  test('are deleted with their product, each with an event', async () => {
     const product = await shirt();
     const made = [await add(product, chosen('S')), await add(product, chosen('M'))];
     expect((await send('DELETE', pathOf(product))).status).toBe(204);

@@ -25,7 +25,7 @@ describeOnDatabases('options that are renamed on %s', kind => {
       .map(({ type, resourceId }) => `${type} ${resourceId}`)
       .reverse();
 
-  test('the variants follow in the same change, and keep their ids and all else', async () => {
+  test('the variants follow in the same change, and keep their ids and other members', async () => {
     const product = await shirt({ sku: `REN-${kind}` });
     const first = await add(product, {
       ...chosen('M'),
@@ -61,7 +61,7 @@ describeOnDatabases('options that are renamed on %s', kind => {
     await add(product, { options: { Size: 'M', Color: 'Blue' } });
   });
 
-  test('by each kind of patch and by PUT, several at once, with values more and less', async () => {
+  test('patches and PUT rename several options at once, and add and remove values', async () => {
     const product = await shirt();
     await add(product, chosen('M'));
     const optionsNow = async () => (await listed(product))[0]?.options;
@@ -80,7 +80,7 @@ describeOnDatabases('options that are renamed on %s', kind => {
     await add(product, { options: { Grösse: 'XL', Farbe: 'Green' } });
   });
 
-  test('what is no such change stays refused, and changes nothing', async () => {
+  test('other changes of options in use are refused, and change nothing', async () => {
     const product = await shirt();
     const variant = await add(product, chosen('M'));
     const refused = [
@@ -107,7 +107,7 @@ describeOnDatabases('options that are renamed on %s', kind => {
     expect((await read(service, product)).body.options).toEqual(options);
   });
 
-  test('more variants than are written at once', async () => {
+  test('more variants than one statement writes follow a renamed option', async () => {
     const values = Array.from({ length: 30 }, (_, index) => `${index}`);
     const all = ['X', 'Y'].map(name => ({ name, values }));
     const product = await shirt({ options: all });

@@ -40,7 +40,7 @@ describeOnDatabases('variants on %s', kind => {
 
   const { send, pathsOf, shirt, add, listed } = variantCalls(() => service);
 
-  test('the life of one: created, read, listed, replaced, patched in three types, deleted', async () => {
+  test('a variant is created, read, listed, replaced, patched in three types and deleted', async () => {
     const product = await shirt({ images: [{ url: 'https://shop.example/a.jpg' }] });
     const imageId = product.images[0]?.id;
     const sent = {
@@ -108,7 +108,7 @@ describeOnDatabases('variants on %s', kind => {
     await play(service, { name, ...request, body, problems: [problem] });
   });
 
-  test('there are none of a product without options, of none, and of another', async () => {
+  test('a product without options refuses variants; those of an unknown or another product are 404', async () => {
     const [plain, product, other] = [await addProduct(service), await shirt(), await shirt()];
     const path = pathsOf(plain);
     const base = { as: 'editor', method: 'POST' } as const;
@@ -132,7 +132,7 @@ describeOnDatabases('variants on %s', kind => {
     ).toBe(403);
   });
 
-  test('no two of a product have one combination, in whatever order its options are named', async () => {
+  test('two variants of a product cannot have the same options, in whatever order they are named', async () => {
     const product = await shirt();
     const first = await add(product, chosen('M'));
     const second = await add(product, chosen('L'));
@@ -156,7 +156,7 @@ describeOnDatabases('variants on %s', kind => {
     await add(await shirt(), chosen('M'));
   });
 
-  test('a sku belongs to one product or variant, also when many ask for it at once', async () => {
+  test('a sku belongs to one product or variant, even with concurrent requests', async () => {
     const product = await shirt({ sku: `P-${kind}` });
     const variant = await add(product, { ...chosen('M'), sku: `V-${kind}` });
     const path = `${pathsOf(product)}/${variant.id}`;

@@ -45,7 +45,7 @@ describeOnDatabases('compounds on %s', kind => {
     expect(data.map(({ title }: { title: string }) => title)).toEqual(names);
   });
 
-  test.each(['leder handschuh', 'handschuh leder'])('%j finds those that are both first', async query => {
+  test.each(['leder handschuh', 'handschuh leder'])('%j finds compounds of both words first', async query => {
     const { data, meta } = await search(query);
     expect(data.slice(0, 2).map(({ title }: { title: string }) => title)).toEqual(gloves);
     expect(meta.relaxed).toBeUndefined();
@@ -60,11 +60,11 @@ describeOnDatabases('compounds on %s', kind => {
     expect(data).toMatchObject([{ title, missing }]);
   });
 
-  test('an end that is short is a typo of nothing', async () => {
+  test('a short ending does not count as a typo', async () => {
     expect((await search('marble')).data).toEqual([]);
   });
 
-  test('two words are the compound that they make when the first loses its last letter', async () => {
+  test('two words match a compound in which the first loses its last letter', async () => {
     const { data, meta } = await search('schurwolle pullover');
     expect([data[0].title, data[0].missing, meta.relaxed]).toEqual(['Schurwollpullover', [], undefined]);
   });

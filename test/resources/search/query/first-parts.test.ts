@@ -27,7 +27,7 @@ describeOnDatabases('parts of compounds on %s', kind => {
     expect((await search(query))[0]).toMatchObject({ title: name, missing: [] });
   });
 
-  test.each(['wein', 'weine'])('%j does not mean a brand that ends with it', async query => {
+  test.each(['wein', 'weine'])('%j does not find a brand that ends with it', async query => {
     const titles = (await search(query))
       .filter(({ missing }: { missing: string[] }) => missing.length === 0)
       .map(({ title }: { title: string }) => title);

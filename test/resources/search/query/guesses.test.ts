@@ -100,7 +100,7 @@ describeOnDatabases('guesses at words on %s', kind => {
     expect(found.meta.relaxed !== undefined).toBe(whole.length === 0 && guessed.length > 0);
   });
 
-  test('guesses are in no order but that of relevance, and in no facet, while something has the word', async () => {
+  test('guesses are left out of other orders than relevance, and of facets, while something has the word', async () => {
     const sorted = await search('boot&sort=price&facets=price');
     expect(sorted.hits.map(({ title }) => title)).toEqual(['Boot polish']);
     const guesses = await search('uhr&sort=price');
@@ -108,7 +108,7 @@ describeOnDatabases('guesses at words on %s', kind => {
     expect(guesses.meta.relaxed).toEqual(['uhr']);
   });
 
-  test('of several words, what is guessed at is lacking', async () => {
+  test('among several words, a guessed word counts as missing', async () => {
     const { hits, meta } = await search('saft%20kaffeebohnen');
     expect(meta.relaxed).toEqual(['kaffeebohnen']);
     expect(hits.map(({ title }) => title).sort()).toEqual(['Kaffee', 'Orangensaft']);

@@ -40,7 +40,7 @@ describeOnDatabases('inches on %s', kind => {
     expect([hit.title, hit.missing]).toEqual([title, []]);
   });
 
-  test('nothing is suggested to complete a mark', async () => {
+  test('an inch mark is not completed', async () => {
     const { body } = await call(service, { path: '/v1/search/suggest?q=monitor+27%22', as: 'user' });
     expect(body.words).toEqual([]);
     expect(body.products.map(({ title }: { title: string }) => title)).toEqual(['Monitor 27" QHD']);

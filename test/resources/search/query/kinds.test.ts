@@ -26,7 +26,7 @@ describeOnDatabases('kinds of things on %s', kind => {
     ['tisch', ['Eiche massiv 180', 'Tablett für den Tisch']],
     ['coffee machine', ['Barista Pro 3000', 'Filter paper for coffee machines']],
     ['coffee filter', ['Filter paper for coffee machines']],
-  ])('%j finds first %p', async (query, names) => {
+  ])('%j finds %p first', async (query, names) => {
     const titles = (await searchShop(query)).data.map(({ title }: { title: string }) => title);
     expect(titles.slice(0, names.length)).toEqual(names);
   });

@@ -75,7 +75,7 @@ describeOnDatabases('words of other scripts on %s', kind => {
     expect(all.map(({ title }: { title: string }) => title)).toEqual(names);
   });
 
-  test('snippets mark what was found in a text without spaces', async () => {
+  test('snippets mark the match in a text without spaces', async () => {
     const snippetOf = async (query: string) => (await search(query)).data[0]?.snippet;
     expect(await snippetOf('手机壳')).toBe('防摔<mark>手机壳</mark>');
     expect(await snippetOf('抹茶')).toBe('京都 東山 <mark>抹茶</mark>');

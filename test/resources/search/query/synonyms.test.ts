@@ -24,7 +24,7 @@ describeOnDatabases('synonyms on %s', kind => {
     return body.data.map(({ title }: { title: string }) => title).sort();
   };
 
-  test('are made, read, listed, replaced and deleted, each with its event, and hold at once on every replica', async () => {
+  test('are created, read, listed, replaced and deleted, each with an event, and apply at once on every replica', async () => {
     const replica = await service.replica();
     expect(await found('sofas')).toEqual(['Sofa cover']);
     const made = await add(['Sofa', 'couch']);
@@ -63,7 +63,7 @@ describeOnDatabases('synonyms on %s', kind => {
     ]);
   });
 
-  test('may be of several words', async () => {
+  test('may consist of several words', async () => {
     const { body } = await add(['cell phone', 'mobile', 'handy']);
     expect(await found('mobile')).toEqual(['Cell phone case', 'Mobile holder']);
     expect(await found('handy')).toEqual(['Cell phone case', 'Mobile holder']);
@@ -84,7 +84,7 @@ describeOnDatabases('synonyms on %s', kind => {
     await play(service, { name, method: 'POST', path, as: 'admin', body, status: 400, problems });
   });
 
-  test('are the administrators’', async () => {
+  test('are only for administrators', async () => {
     for (const as of ['user', 'editor'] as const) {
       await play(service, { name: `list, ${as}`, path, as, status: 403, error: 'FORBIDDEN' });
       const body = { words: ['a', 'b'] };

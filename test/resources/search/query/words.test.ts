@@ -161,7 +161,7 @@ describeOnDatabases('words of searches on %s', kind => {
     expect((await ask(query)).data[0].snippet).toBe(snippet);
   });
 
-  test('parts of a word are marked with it, and letters in a part number are no word', async () => {
+  test('a match inside a word marks the whole part, and letters of a part number do not match words', async () => {
     expect((await ask('xm5')).data[0]).toMatchObject({
       snippet: 'Sonar WH-<mark>1000XM5</mark> Earcups',
       missing: [],
@@ -181,13 +181,13 @@ describeOnDatabases('words of searches on %s', kind => {
     '250gramm tea',
     '4ah battery',
     '6.0 ah cell',
-  ])('a product has the unit of %j by another name', async query => {
+  ])('%j finds the same unit under another name', async query => {
     const [hit] = (await ask(query)).data;
     expect(hit.missing).toEqual([]);
     expect(hit.snippet).toContain('<mark>');
   });
 
-  test('a unit is one only behind a number', async () => {
+  test('a unit is recognized only after a number', async () => {
     expect((await ask('gallon copper')).data[0].missing).not.toEqual([]);
     expect(namesOf(await ask('gramm'))).toEqual([]);
   });
