@@ -69,7 +69,7 @@ describeOnDatabases('the contract on %s', kind => {
   afterAll(() => service.stop());
 
   test.each(named(operations))(
-    '%s: succeeds with exactly what its examples fill in',
+    '%s: succeeds with exactly the values of its examples',
     async (_, operation) => {
       const response = await walk.send(operation, await walk.existingPath(operation));
       expect({ success: response.status >= 200 && response.status < 300, text: response.text }).toEqual({
@@ -84,40 +84,37 @@ describeOnDatabases('the contract on %s', kind => {
     },
   );
 
-  test.each(named(guarded))(
-    '%s: 401 without credentials and with ones that are not valid',
-    async (_, operation) => {
-      const path = await walk.keptPath(operation);
-      const keysOnly = operation.roles.length === 0;
-      await writesNothing(service, async () => {
-        const wrong = { Accept: 'image/x', 'Content-Type': 'text/x' };
-        const without = await unauthenticated(operation, path, wrong);
-        expect(without.status).toBe(401);
-        expect(without.body.error).toBe('UNAUTHORIZED');
-        expect(without.headers.get('WWW-Authenticate')).toBe(
-          keysOnly ? 'ApiKey realm="catalog", header="X-API-Key"' : 'Bearer realm="catalog"',
-        );
-        // Errors of a token are reported where tokens are accepted, and those of a key where only keys are.
-        for (const [headers, error] of [
-          [{ Authorization: '' }, false],
-          [{ Authorization: 'Bearer garbage.not.token' }, !keysOnly],
-          [{ 'X-API-Key': `ck_${'A'.repeat(43)}` }, keysOnly],
-        ] as const) {
-          const refused = await unauthenticated(operation, path, headers);
-          expect(refused.status).toBe(401);
-          expect(refused.headers.get('WWW-Authenticate')?.includes('error="invalid_')).toBe(error);
-          const isKey = 'X-API-Key' in headers;
-          expect(refused.body.message.startsWith('The API key is wrong')).toBe(isKey);
-        }
-        const problem = await unauthenticated(operation, path, {
-          Accept: 'application/json, application/problem+json',
-        });
-        expect(problem.headers.get('Content-Type')).toBe('application/problem+json');
-        expect(problem.body).toMatchObject({ type: 'about:blank', status: 401, error: 'UNAUTHORIZED' });
-        expect(problem.body.detail).toBe(problem.body.message);
+  test.each(named(guarded))('%s: 401 without credentials and with invalid ones', async (_, operation) => {
+    const path = await walk.keptPath(operation);
+    const keysOnly = operation.roles.length === 0;
+    await writesNothing(service, async () => {
+      const wrong = { Accept: 'image/x', 'Content-Type': 'text/x' };
+      const without = await unauthenticated(operation, path, wrong);
+      expect(without.status).toBe(401);
+      expect(without.body.error).toBe('UNAUTHORIZED');
+      expect(without.headers.get('WWW-Authenticate')).toBe(
+        keysOnly ? 'ApiKey realm="catalog", header="X-API-Key"' : 'Bearer realm="catalog"',
+      );
+      // Errors of a token are reported where tokens are accepted, and those of a key where only keys are.
+      for (const [headers, error] of [
+        [{ Authorization: '' }, false],
+        [{ Authorization: 'Bearer garbage.not.token' }, !keysOnly],
+        [{ 'X-API-Key': `ck_${'A'.repeat(43)}` }, keysOnly],
+      ] as const) {
+        const refused = await unauthenticated(operation, path, headers);
+        expect(refused.status).toBe(401);
+        expect(refused.headers.get('WWW-Authenticate')?.includes('error="invalid_')).toBe(error);
+        const isKey = 'X-API-Key' in headers;
+        expect(refused.body.message.startsWith('The API key is wrong')).toBe(isKey);
+      }
+      const problem = await unauthenticated(operation, path, {
+        Accept: 'application/json, application/problem+json',
       });
-    },
-  );
+      expect(problem.headers.get('Content-Type')).toBe('application/problem+json');
+      expect(problem.body).toMatchObject({ type: 'about:blank', status: 401, error: 'UNAUTHORIZED' });
+      expect(problem.body.detail).toBe(problem.body.message);
+    });
+  });
 
   function unauthenticated(operation: Operation, path: string, headers: Record<string, string>) {
     const content = operation.body === undefined ? {} : { 'Content-Type': 'application/json' };
@@ -129,7 +126,7 @@ describeOnDatabases('the contract on %s', kind => {
     });
   }
 
-  test.each(named(guarded))('%s: 403 for those who may not', async (_, operation) => {
+  test.each(named(guarded))('%s: 403 for roles and keys without the right', async (_, operation) => {
     const path = await walk.keptPath(operation);
     await writesNothing(service, async () => {
       for (const as of (['admin', 'editor', 'user'] as const).filter(
@@ -149,7 +146,7 @@ describeOnDatabases('the contract on %s', kind => {
     });
   });
 
-  test.each(named(changing))('%s: 401 for a token that is older than its role', async (_, operation) => {
+  test.each(named(changing))('%s: 401 for a token older than the role of its user', async (_, operation) => {
     const path = await walk.keptPath(operation);
     const body = walk.body(operation);
     const idempotent = operation.method === 'POST' ? { 'Idempotency-Key': `"${operation.operationId}"` } : {};
@@ -172,7 +169,7 @@ describeOnDatabases('the contract on %s', kind => {
   const withParameters = operations.filter(
     ({ path, operationId }) => path.includes('{') && !neverNotFound.includes(operationId),
   );
-  test.each(named(withParameters))('%s: 404 for what does not exist', async (_, operation) => {
+  test.each(named(withParameters))('%s: 404 for a resource that does not exist', async (_, operation) => {
     const response = await writesNothing(service, () => walk.send(operation, walk.missingPath(operation)));
     expect(response.status).toBe(404);
     if (operation.plainErrors) expect(response.body).toEqual({ error: expect.any(String) });
@@ -247,7 +244,7 @@ describeOnDatabases('the contract on %s', kind => {
   );
 
   test.each(named(performing))(
-    '%s: 412, and nothing done, under a condition that does not hold',
+    '%s: 412 and no change for a condition that does not hold',
     async (_, operation) => {
       const path = await walk.existingPath(operation);
       await service.settle();
@@ -261,7 +258,7 @@ describeOnDatabases('the contract on %s', kind => {
   );
 
   test.each(named(conditional))(
-    '%s: 304 for the ETag, with every header but those of a body',
+    '%s: 304 for the ETag, with all headers except those of a body',
     async (_, operation) => {
       const path = await walk.keptPath(operation);
       await settleShown(service);

@@ -73,7 +73,7 @@ describeOnDatabases('credentials on %s', kind => {
   const names = operations.map(
     operation => [`${operation.method} ${operation.path}`, operation] as [string, Operation],
   );
-  test.each(names)('%s repeats none', async (name, operation) => {
+  test.each(names)('%s repeats no credentials in its responses or logs', async (name, operation) => {
     const isRead = operation.method === 'GET';
     const path = await (isRead ? walk.keptPath(operation) : walk.existingPath(operation));
     const required = requiredQuery(operation).replace('?', '&');
@@ -98,7 +98,7 @@ describeOnDatabases('credentials on %s', kind => {
     expectNone(`${name}: log`, JSON.stringify(lines));
   });
 
-  test('an unknown path, a method that is not taken and a wrong host repeat none', async () => {
+  test('refusals of unknown paths, methods and hosts repeat no credentials', async () => {
     const before = service.log().length;
     for (const path of ['/v1/nothing', '/v1/me', '/nothing']) {
       const target = `${path}?${spellings()}`;
@@ -113,7 +113,7 @@ describeOnDatabases('credentials on %s', kind => {
     expectNone('log', JSON.stringify(service.log().slice(before)));
   });
 
-  test('paths, headers and bodies that hold one where none belongs are not quoted', async () => {
+  test('credentials in unexpected places of paths, headers and bodies are not quoted', async () => {
     const before = service.log().length;
     const ask = async (what: string, request: Parameters<typeof call>[1]) => {
       const { headers, text } = await call(service, { as: 'admin', ...request });
@@ -140,7 +140,7 @@ describeOnDatabases('credentials on %s', kind => {
     expectNone('log', JSON.stringify(service.log().slice(before)));
   });
 
-  test('a key whose parameter is percent-encoded authenticates, and links go on without it', async () => {
+  test('a key in a percent-encoded parameter authenticates, and links leave it out', async () => {
     for (const name of ['api_key', 'api%5Fkey', '%61pi%5fkey']) {
       const path = `/v1/products?${name}=${key}&perPage=1&sort=price`;
       for (const Accept of ['application/json', 'application/hal+json']) {
@@ -152,7 +152,7 @@ describeOnDatabases('credentials on %s', kind => {
     }
   });
 
-  test('links take the place of page parameters in any spelling', async () => {
+  test('links replace page parameters in any spelling', async () => {
     for (let number = 0; number < 3; number++) await addProduct(service);
     const list = async (query: string) =>
       (await call(service, { path: `/v1/products?${query}`, as: 'user' })).body.links;

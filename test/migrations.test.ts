@@ -31,7 +31,7 @@ const searchIn = (database: Database) =>
   );
 
 describeOnDatabases('migrations on %s', kind => {
-  test('products get the rating that their reviews give', async () => {
+  test('products get the rating of their reviews', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0006');
     const fields = { name: 'Lämp "L" 💡', price: 1, description: null, sku: null, category: null, tags: [] };
     const members = { ...fields, createdAt: 'c', updatedAt: 'u' };
@@ -61,7 +61,7 @@ describeOnDatabases('migrations on %s', kind => {
     await remove();
   });
 
-  test('a program older than its database is refused and writes nothing, but for what only adds', async () => {
+  test('a program older than its database is refused and writes nothing, unless the newer migrations only expand', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0013');
     await run(sql`insert into migrations (name, applied_at) values ('9998-expand-later', 1)`);
     await run(sql`insert into migrations (name, applied_at) values ('9999-later', 1)`);
@@ -78,7 +78,7 @@ describeOnDatabases('migrations on %s', kind => {
     await remove();
   });
 
-  test('what is there can be found', async () => {
+  test('existing resources can be found', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0007');
     const fields = { description: 'Of teak.', category: 'seats', tags: ['garden'], sku: 'T-1' };
     const rating = { average: null, count: 0 };
@@ -117,7 +117,7 @@ describeOnDatabases('migrations on %s', kind => {
     await remove();
   });
 
-  test('words of people leave the index and the spellings, words of documents stay', async () => {
+  test('words of people leave the search index and the spellings, words of documents stay', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0009');
     await run(sql`insert into orders (customer_id, customer_name, customer_email, status, currency, total, version,
       created_at, updated_at) values (1, 'Tom Hollow', 'tom@shop.example', 'PENDING', 'EUR', 1, 1, 1, 1)`);
@@ -151,7 +151,7 @@ describeOnDatabases('migrations on %s', kind => {
     await remove();
   });
 
-  test('products can be found by the tags they have', async () => {
+  test('existing products can be found by their tags', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0011');
     for (const tags of [['garden', 'used', 'garden'], [], ['us"ed', 'used']]) {
       const document = JSON.stringify({ name: 'Bench', price: 1, tags }).slice(1);
@@ -188,7 +188,7 @@ describeOnDatabases('migrations on %s', kind => {
     await remove();
   });
 
-  test('orders that were placed before prices were kept exactly stay what they were', async () => {
+  test('orders placed before exact prices keep their amounts', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0036');
     await run(sql`insert into orders (customer_id, customer_name, customer_email, status, currency, total, version,
       created_at, updated_at) values (1, 'Tom', 'tom@shop.example', 'PENDING', 'EUR', 10000, 1, 1, 1)`);
@@ -206,7 +206,7 @@ describeOnDatabases('migrations on %s', kind => {
     await remove();
   });
 
-  test('products get the members that they did not have', async () => {
+  test('existing products get the new members', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0021');
     const prices = ['0.1', '79.5', '5e-324', '1e+21', '12345678901234567000'];
     for (const [index, price] of prices.entries()) {
@@ -242,7 +242,7 @@ describeOnDatabases('migrations on %s', kind => {
     await remove();
   });
 
-  test('the categories that products have named become a tree', async () => {
+  test('the categories that products name become a tree', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0027');
     const named: readonly (readonly [former: string | null, path: string | null])[] = [
       [null, null],

@@ -33,11 +33,11 @@ describe('toMinor', () => {
     expect(toMinor(price, currency)).toBe(minor);
   });
 
-  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('%p is no price', price => {
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('%p is refused as a price', price => {
     expect(() => toMinor(price, 'EUR')).toThrow(RangeError);
   });
 
-  test('is what the decimal digits say, rounded half up', () => {
+  test('rounds the decimal digits half up', () => {
     const digits = fc.bigInt({ min: 0n, max: 10n ** 15n - 1n });
     fc.assert(
       fc.property(digits, fc.integer({ min: 0, max: 8 }), currencies, (whole, places, currency) => {
@@ -50,7 +50,7 @@ describe('toMinor', () => {
     );
   });
 
-  test('never gets smaller when the price gets larger', () => {
+  test('never decreases when the price increases', () => {
     const price = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
     fc.assert(
       fc.property(price, price, currencies, (a, b, currency) => {
@@ -85,7 +85,7 @@ describe('computeAmount', () => {
     expect(computeAmount(each, many, currency)).toBe(minor);
   });
 
-  test('is the whole number nearest to price × quantity as fractions, the larger of two', () => {
+  test('rounds the exact price × quantity half up', () => {
     fc.assert(
       fc.property(price, quantity, currencies, ({ price, numerator, denominator }, many, currency) => {
         const amount = computeAmount(price, many, currency);
@@ -99,7 +99,7 @@ describe('computeAmount', () => {
     );
   });
 
-  test('is price × quantity in minor units where the price has no more decimals', () => {
+  test('is exact for prices of whole minor units', () => {
     fc.assert(
       fc.property(amounts, quantity, currencies, (minor, many, currency) => {
         const amount = computeAmount(toMajor(minor, currency), many, currency);
@@ -109,7 +109,7 @@ describe('computeAmount', () => {
   });
 });
 
-test('fromMinor and toMinor are each other’s inverse', () => {
+test('toMinor is the inverse of toMajor', () => {
   fc.assert(
     fc.property(amounts, currencies, (minor, currency) => {
       expect(toMinor(toMajor(minor, currency), currency)).toBe(BigInt(minor));
@@ -117,7 +117,7 @@ test('fromMinor and toMinor are each other’s inverse', () => {
   );
 });
 
-test('the sum of lines is the sum of their amounts, as the number shows it', () => {
+test('the total of an order is the sum of the displayed amounts of its lines', () => {
   const lines = fc.array(
     fc.tuple(fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 1, max: 10_000 })),
     { minLength: 1, maxLength: 100 },

@@ -73,7 +73,7 @@ test('no regular expression of the service backtracks', () => {
   expect(literals.flatMap(faultsOf)).toEqual([]);
 });
 
-test('regular expressions are literals, but for two that begin with a class of characters that is built', () => {
+test('regular expressions are literals, except for two with a computed character class', () => {
   const built = files.filter(file => readFileSync(join(root, file), 'utf8').includes('new RegExp('));
   expect(built).toEqual(['src/files/spreadsheet.ts', 'src/storage/search/text/folded.ts']);
 });

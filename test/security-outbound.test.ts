@@ -7,8 +7,8 @@ import { startProvider } from './support/peers/weather-provider.ts';
 import { describeOnDatabases } from './support/service/databases.ts';
 import { startTestService } from './support/service/service.ts';
 
-describeOnDatabases('what the service asks others on %s', kind => {
-  test('7 forged requests: text of callers never says where the service asks', async () => {
+describeOnDatabases('outbound requests on %s', kind => {
+  test('7 forged requests: text from clients never decides where the service sends requests', async () => {
     const provider = startProvider();
     const asked: string[] = [];
     const inside = Bun.serve({
@@ -48,7 +48,7 @@ describeOnDatabases('what the service asks others on %s', kind => {
     await inside.stop(true);
   });
 
-  test('10 responses of others: a redirect is not followed', async () => {
+  test('10 responses of other services: a redirect is not followed', async () => {
     const asked: string[] = [];
     const elsewhere = Bun.serve({
       port: 0,

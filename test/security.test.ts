@@ -59,7 +59,7 @@ describeOnDatabases('the ten risks on %s', kind => {
   afterAll(() => service.stop());
   const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
 
-  test('1 object level: no operation on what is another’s, be it below the resource', async () => {
+  test('1 object level: a user can call no operation on resources of another user, nested ones included', async () => {
     const owner = await addPerson(service);
     const possessions = Object.entries(await possessionsOf(service, owner));
     const tried: string[] = [];
@@ -90,7 +90,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     }
   });
 
-  test('2 authentication: an access token alone changes no password, and only these operations ask for none', async () => {
+  test('2 authentication: an access token alone changes no password, and only listed operations require no token', async () => {
     const request = { name: 'without the password', method: 'PUT', path: '/v1/me/password' } as const;
     const { headers } = stranger;
     const body = { currentPassword: 'not the password', newPassword: 'a password of a thief' };
@@ -111,7 +111,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     'POST /v1/webhooks/stripe',
   ];
 
-  test('3 properties: no response has a member for a secret, and nobody writes what is the service’s own', async () => {
+  test('3 properties: only listed members hold secrets, and clients cannot write members of the service', async () => {
     const document = await (await fetch(`${service.url}/openapi.json`)).text();
     const { schemas } = JSON.parse(document).components as {
       schemas: Record<string, { properties?: object; allOf?: readonly { properties?: object }[] }>;
@@ -155,7 +155,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     'VerifyRequest.token',
   ];
 
-  test('4 resources: every text and array that is sent has a limit, and every list its pages', async () => {
+  test('4 resources: every text and array in a request has a limit, and every list has pages', async () => {
     const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
     const unlimited: string[] = [];
     const walk = (node: Record<string, unknown>, at: string): void => {
@@ -177,7 +177,7 @@ describeOnDatabases('the ten risks on %s', kind => {
         await play(service, { name: query, path: `${list}?${query}`, as: 'admin', status: 400 });
   });
 
-  test('5 functions: what only administrators may, no other role and no method override gets', async () => {
+  test('5 functions: no other role and no method override reaches operations of administrators', async () => {
     const { id } = await addPerson(service);
     const override = {
       'X-HTTP-Method-Override': 'DELETE',
@@ -201,7 +201,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     expect((await call(service, { path: `/v1/users/${id}`, as: 'admin' })).status).toBe(200);
   });
 
-  test('6 business flows: an order costs what the shop says, in amounts a shop can deliver', async () => {
+  test('6 business flows: an order has the prices of the shop and deliverable quantities', async () => {
     const product = await addProduct(service, { price: 80 });
     const path = `${stranger.path}/orders`;
     const item = { productId: product.id, quantity: 1, unitPrice: 0.01, price: 0.01, total: 0.01 };
@@ -215,7 +215,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     }
   });
 
-  test('8 configuration: every response forbids sniffing, none names what it is made with', async () => {
+  test('8 configuration: every response forbids sniffing, and none names the software', async () => {
     for (const [path, status] of [
       ['/v1/products', 200],
       ['/v1/products/0', 404],
@@ -241,7 +241,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     expect(traced.text).not.toContain(token);
   });
 
-  test('9 inventory: nothing is served that the document does not name', async () => {
+  test('9 inventory: only operations in the document are served', async () => {
     const guesses = [
       '/admin',
       '/debug',

@@ -41,7 +41,7 @@ const answers = paths.flatMap(path => {
 const membersOf = ({ schema }: { readonly schema: Node }) => Object.keys(schema.properties ?? {});
 const lists = answers.filter(answer => membersOf(answer).includes('meta'));
 
-test('addresses: small letters, hyphens between words, plural collections, two levels at most', () => {
+test('paths have lower-case letters, hyphens between words, plural collections and at most two levels', () => {
   expect(paths.length).toBeGreaterThan(50);
   for (const path of paths) {
     const segments = path.split('/').slice(2);
@@ -76,7 +76,7 @@ test('members of all bodies are named in camelCase', () => {
   ).toEqual([]);
 });
 
-test('no response is a bare array, and none promises that nothing will be added to it', () => {
+test('no response is a bare array, and none excludes additional members', () => {
   expect(lists.length).toBeGreaterThan(10);
   for (const { path, schema } of answers)
     expect([
@@ -91,7 +91,7 @@ test('no response is a bare array, and none promises that nothing will be added 
   expect(closed.map(([name]) => name)).toEqual([]);
 });
 
-describeOnDatabases('what holds for all resources on %s', kind => {
+describeOnDatabases('rules for all resources on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -136,7 +136,7 @@ describeOnDatabases('what holds for all resources on %s', kind => {
     expect((await read(service, other)).body).toEqual(other);
   });
 
-  test('the request id that was sent comes back, with every outcome', async () => {
+  test('every response returns the request id that was sent', async () => {
     const outcomes = [
       ['/v1/products', 200],
       ['/v1/products/0', 404],
@@ -152,7 +152,7 @@ describeOnDatabases('what holds for all resources on %s', kind => {
     }
   });
 
-  test('the path alone says which version is called', async () => {
+  test('only the path selects the version', async () => {
     const product = await addProduct(service);
     const requests = [
       { path: `${pathOf(product)}?version=2` },
@@ -167,7 +167,7 @@ describeOnDatabases('what holds for all resources on %s', kind => {
       expect((await call(service, { path, as: 'user' })).status).toBe(404);
   });
 
-  test('unless something else is set, 1000 requests in 3600 seconds', async () => {
+  test('the default quota is 1000 requests in 3600 seconds', async () => {
     const usual = await startTestService(kind, { RATE_LIMIT: '' });
     const { headers } = await call(usual, { path: '/v1/me', as: 'user' });
     const shown = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Window'];

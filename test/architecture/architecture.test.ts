@@ -39,16 +39,16 @@ const rules: Readonly<Record<string, (edge: Import) => boolean>> = {
   'http/ and storage/ import nothing from resources/': ({ from, to }) =>
     (ofHttp(from) || ofStorage(from)) && inResources(to),
   'storage/ imports nothing from http/': ({ from, to }) => ofStorage(from) && ofHttp(to),
-  'what is particular to one database is imported by service.ts, settings/, and what copies, checks and restores it':
+  'code of one database is imported only by service.ts, settings/ and the code that copies, checks and restores it':
     ({ from, to }) =>
       ofOneDatabase(to) &&
       !ofStorage(from) &&
       !/^src\/service\.ts$|^src\/settings\/|^src\/cli\/(backup|check|copy)\//.test(from),
-  'neither database knows the other': ({ from, to }) =>
+  'the code of neither database imports the code of the other': ({ from, to }) =>
     ofOneDatabase(from) && ofOneDatabase(to) && from.split('/')[2] !== to.split('/')[2],
-  'a file with queries sees HTTP only as types': ({ from, to, typeOnly }) =>
+  'a file with queries imports only types from http/': ({ from, to, typeOnly }) =>
     queries.has(from) && ofHttp(to) && !typeOnly && !(from in queriesWithHttp),
-  'resources/index.ts alone sees the endpoints of all resources': ({ from, to }) =>
+  'only resources/index.ts imports endpoints from other folders': ({ from, to }) =>
     declaring.has(to) && from !== 'src/resources/index.ts' && dirname(from) !== dirname(to),
   'app.ts, listen.ts, service.ts and main.ts are imported by the command line and each other': ({
     from,
@@ -69,7 +69,7 @@ test('imports are found in every spelling', () => {
   expect(found).toEqual(spellings.map(() => ['src/b.ts']));
 });
 
-test('the rules look at imports, queries and endpoints that exist', () => {
+test('the rules see the imports, queries and endpoints of the program', () => {
   expect(imports.length).toBeGreaterThan(1000);
   expect(queries.size).toBeGreaterThan(20);
   expect(declaring.size).toBeGreaterThan(20);
@@ -90,7 +90,7 @@ test('each exception is used', () => {
   expect(unused).toEqual([]);
 });
 
-test('no file imports itself through others, not even its types', () => {
+test('imports form no cycle, not even imports of types', () => {
   const [a, b] = ['src/a.ts', 'src/b.ts'];
   const both = [
     { from: a, to: b, typeOnly: true, isThread: false },

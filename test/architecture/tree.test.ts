@@ -19,7 +19,7 @@ const paths = new Set(
 /** Folders whose files must all be named in the tree. */
 const named = ['src', 'src/http', 'src/storage', 'src/events'];
 
-test('the tree in ARCHITECTURE.md is the tree', () => {
+test('the tree in ARCHITECTURE.md matches the files', () => {
   const { shown, wrong } = compareTree(paths, read('ARCHITECTURE.md'));
   expect(shown.size).toBeGreaterThan(120);
   expect(wrong).toEqual([]);
@@ -30,7 +30,7 @@ test('the tree in ARCHITECTURE.md is the tree', () => {
   expect(files.filter(file => named.includes(dirname(file)) && !shown.has(file))).toEqual([]);
 });
 
-test('a tree that names what is elsewhere is refused', () => {
+test('a tree that names a file in the wrong folder is refused', () => {
   const wrong = (line: string) => compareTree(paths, ['```', 'src/', line, '```'].join('\n')).wrong.length;
   expect(
     ['  main.ts   the program', '  http/   (quota/), conditional.ts', '  pool.ts   connections'].map(wrong),
@@ -70,7 +70,7 @@ function missingIn(file: string, text: string): string[] {
   ].map(name => `${file}: ${name}`);
 }
 
-test('a name or a pattern that nothing has is found', () => {
+test('names and patterns that match no file are found', () => {
   const missing = (text: string) => missingIn('src/storage/open.ts', text).length;
   expect(
     ['sqlite/index.ts', 'storage/b*.ts', '{sqlite,postgres}/index.ts', 'group-*.ts', '*.test.ts'].map(
@@ -101,7 +101,7 @@ test('files that documents name exist', () => {
   expect(documents.flatMap(file => missingIn(file, read(file)))).toEqual([]);
 });
 
-test('every file begins by saying what it is for', () => {
+test('every file begins with a comment', () => {
   const all = [...files, ...filesOf('test/**/*.ts')];
   expect(all.filter(file => !/^\/\*\*(?!\s*\*\/)/.test(read(file)))).toEqual([]);
 });
@@ -111,7 +111,7 @@ test('a file has at most 300 lines', () => {
   expect([...files, ...filesOf('test/**/*.ts')].filter(isLong)).toEqual([]);
 });
 
-test('decisions and migrations are numbered without holes', () => {
+test('decisions and migrations are numbered without gaps', () => {
   for (const pattern of ['docs/decisions/[0-9]*.md', 'src/storage/migrations/[0-9]*.ts']) {
     const numbers = filesOf(pattern).map(path => Number(path.split('/').at(-1)?.slice(0, 4)));
     expect(numbers.length).toBeGreaterThan(10);

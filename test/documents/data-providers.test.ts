@@ -75,7 +75,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('the provider for refine has at most ten lines, and does all that refine asks of one', async () => {
+test('the data provider for refine has at most ten lines and supports every operation that refine requires', async () => {
   const text = shown.find(block => block.includes('refineProvider')) ?? '';
   expect(text.trim().split('\n').length).toBeLessThanOrEqual(10);
   const refine = providers.refineProvider(service.url, send);
@@ -107,7 +107,7 @@ test('the provider for refine has at most ten lines, and does all that refine as
   expect(gone).toMatchObject({ statusCode: 404, message: expect.any(String) });
 });
 
-test('the provider for react-admin does all nine things that it asks of one', async () => {
+test('the data provider for react-admin supports all nine of its operations', async () => {
   const admin = providers.reactAdminProvider(send);
   const ids: number[] = [];
   for (const price of [10, 30, 20]) {
@@ -133,7 +133,7 @@ test('the provider for react-admin does all nine things that it asks of one', as
   expect(none).toMatchObject({ status: 404 });
 });
 
-test('both filter by attributes: nested as react-admin has them, several values, and one name twice', async () => {
+test('both providers filter by attributes: nested for react-admin, several values, one name twice', async () => {
   const refine = providers.refineProvider(service.url, send);
   const admin = providers.reactAdminProvider(send);
   for (const variables of coloured) await refine.create({ resource: 'products', variables });

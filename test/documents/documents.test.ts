@@ -32,7 +32,7 @@ test('every link between documents leads to a file', () => {
   expect(links.filter(({ page, target }) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
 });
 
-test('every npm script that a document names is there', () => {
+test('every npm script that a document names exists', () => {
   // Boundary: npm reads it in this form.
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const named = pages.flatMap(page =>
@@ -45,7 +45,7 @@ test('every npm script that a document names is there', () => {
   expect(named.filter(({ name }) => !(name in scripts))).toEqual([]);
 });
 
-test('SECURITY.md names what is public, and nothing else', () => {
+test('SECURITY.md names exactly the public operations', () => {
   const access = read('SECURITY.md').split('- **Access.**')[1]?.split('\n- **')[0] ?? '';
   const named = [...access.matchAll(/`([A-Z]+ \/[^`]*)`/g)].map(([, operation]) => operation);
   // Boundary: documents/openapi.test.ts checks its form.

@@ -19,7 +19,7 @@ const declared = Object.values(paths).flatMap(item =>
   Object.values(item).filter(part => 'operationId' in part),
 );
 
-test('in HAL, a representation has the members of the one in JSON', () => {
+test('each HAL schema extends its JSON schema with _links', () => {
   const inHal = Object.entries(components.schemas ?? {}).filter(
     ([name, { allOf }]) => name.endsWith('Hal') && allOf !== undefined,
   );
@@ -33,7 +33,7 @@ test('in HAL, a representation has the members of the one in JSON', () => {
   }
 });
 
-test('responses without a body have their headers in common', () => {
+test('204 responses share one component', () => {
   const empty = declared
     .flatMap(({ responses }) => Object.entries(responses ?? {}))
     .filter(([status]) => status === '204');
@@ -43,7 +43,7 @@ test('responses without a body have their headers in common', () => {
   expect(components.responses?.NoContent?.content).toBeUndefined();
 });
 
-test('the codes that any operation may send are named with what every path has', () => {
+test('error codes of all operations are declared once, in EveryPath', () => {
   const common = components.pathItems?.EveryPath?.['x-errors'];
   expect(common).toEqual([
     'INVALID_HOST',
@@ -59,7 +59,7 @@ test('the codes that any operation may send are named with what every path has',
   }
 });
 
-test('members that have a name are among the types of those that have none: TypeScript wants it', () => {
+test('additionalProperties allow the types of the named members, as TypeScript requires', () => {
   const mixed = Object.values(components.schemas ?? {}).filter(
     ({ properties, additionalProperties: others }) => properties !== undefined && typeof others === 'object',
   );

@@ -18,12 +18,12 @@ function patternsIn(node: unknown, name = ''): (readonly [name: string, pattern:
 
 const patterns = patternsIn(committed);
 
-test('no pattern needs properties of Unicode', () => {
+test('no pattern uses Unicode properties', () => {
   expect(patterns.length).toBeGreaterThan(50);
   expect(patterns.filter(([, pattern]) => /\\p/i.test(pattern))).toEqual([]);
 });
 
-test('that of a slug refuses none that the service takes, and of ASCII all that it refuses', () => {
+test('the slug pattern accepts every valid slug and refuses every invalid ASCII slug', () => {
   const [[, pattern] = ['', '']] = patterns.filter(([name]) => name === 'slug');
   // Without the u flag, like engines without Unicode properties.
   const described = new RegExp(pattern);

@@ -9,7 +9,7 @@ describeOnDatabases('claims on %s', kind => {
   const on = deliveriesOn(kind);
   const { newQueue, dispatcherOf, add, left, note } = on;
 
-  test('what was claimed and never finished is delivered again when the claim has run out', async () => {
+  test('an unfinished delivery is delivered again when its claim has expired', async () => {
     const queue = newQueue();
     const stuck = Promise.withResolvers<void>();
     const [started, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -48,7 +48,7 @@ describeOnDatabases('claims on %s', kind => {
     expect(await left(queue)).toEqual([]);
   });
 
-  test('one that fails after its claim was taken over does not disturb the new owner', async () => {
+  test('a delivery that fails after its claim was taken over does not affect the new owner', async () => {
     const queue = newQueue();
     // Indexed by attempt rather than by dispatcher: a process may take over a claim that it was too slow with itself.
     const outcomes = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -11,7 +11,7 @@ describeOnDatabases('deliveries on %s', kind => {
   const on = deliveriesOn(kind);
   const { newQueue, dispatcherOf, add, left, counted, note } = on;
 
-  test('one that fails holds back its key and no other', async () => {
+  test('a failed delivery holds back only its own key', async () => {
     const queue = newQueue();
     const delivered: string[] = [];
     let failures = 2;
@@ -37,7 +37,7 @@ describeOnDatabases('deliveries on %s', kind => {
     expect([...dispatcher.numbers()]).toEqual([{ queue, delivered: 3, failed: 2 }]);
   });
 
-  test('is tried again after 1 s, 2 s, 4 s … 1 h, then given up, loudly; the next of its key goes on', async () => {
+  test('a failed delivery is tried again after 1 s, 2 s, 4 s … 1 h, then given up and logged; the next of its key follows', async () => {
     const queue = newQueue();
     let attempts = 0;
     const delivered: string[] = [];
@@ -93,7 +93,7 @@ describeOnDatabases('deliveries on %s', kind => {
     expect(on.logged().filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  test('an internal delivery and its writes are one: undone together, done once', async () => {
+  test('an internal delivery and its writes are atomic and happen once', async () => {
     const queue = newQueue();
     let attempts = 0;
     const dispatcher = dispatcherOf([
@@ -136,7 +136,7 @@ describeOnDatabases('deliveries on %s', kind => {
     expect(delivered).toEqual(['done']);
   });
 
-  test('deliveries that take very long do not keep others waiting, up to a number of them', async () => {
+  test('very slow deliveries do not delay others, up to a maximum number', async () => {
     const queue = newQueue();
     const [first, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const end = Promise.withResolvers<void>();
@@ -170,7 +170,7 @@ describeOnDatabases('deliveries on %s', kind => {
     expect([slow, await left(queue)]).toEqual([20, []]);
   });
 
-  test('settling covers what one queue’s deliveries have given another to do', async () => {
+  test('settling includes deliveries that another delivery has queued', async () => {
     const [first, second] = [newQueue(), newQueue()];
     const delivered: string[] = [];
     const dispatcher = dispatcherOf([

@@ -14,7 +14,7 @@ describeOnDatabases('queues that fill on %s', kind => {
   const on = deliveriesOn(kind);
   const { newQueue, dispatcherOf } = on;
 
-  test('the first of very many deliveries is found, though their table was empty and tidied until then', async () => {
+  test('the first of very many deliveries is found, although the table was empty when it was analyzed', async () => {
     const queue = newQueue();
     const arrived = Promise.withResolvers<string>();
     const dispatcher = dispatcherOf([

@@ -7,7 +7,7 @@ import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
-describeOnDatabases('numbers of deliveries on %s', kind => {
+describeOnDatabases('metrics on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -20,7 +20,7 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     return Object.fromEntries(lines.map(line => line.split(' ')));
   };
 
-  test('says for how long the event loop was blocked since the last scrape', async () => {
+  test('report how long the event loop was blocked since the last scrape', async () => {
     const longest = async () => {
       const { text } = await call(service, { path: '/metrics', headers: { Accept: 'text/plain' } });
       return Number(/^catalog_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1]);
@@ -37,7 +37,7 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     expect(await longest()).toBeGreaterThan(0.1);
   });
 
-  test('counts what waits, was given up, was delivered and has failed', async () => {
+  test('count waiting, given-up, delivered and failed deliveries', async () => {
     const queues = [
       'category-search',
       'forgotten-passwords',
@@ -84,7 +84,7 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     });
   });
 
-  test('without a token only the machine itself is answered, with one anyone who shows it', async () => {
+  test('are served only to the machine itself without METRICS_TOKEN, and only to clients with the token otherwise', async () => {
     const read = (at: TestService, headers: Record<string, string> = {}) =>
       call(at, { path: '/metrics', headers: { Accept: 'text/plain', ...headers } });
     expect((await read(service)).status).toBe(200);
@@ -105,7 +105,7 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     expect((await read(guarded, authorized)).status).toBe(200);
   });
 
-  test('an address of the machine that is not loopback is answered with 401', async () => {
+  test('are refused with 401 on an address of the machine other than loopback', async () => {
     const address = Object.values(networkInterfaces())
       .flatMap(addresses => addresses ?? [])
       .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;

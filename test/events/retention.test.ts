@@ -45,7 +45,7 @@ describeOnDatabases('retention on %s', kind => {
     });
   };
 
-  test('forgets what is older than is set, in batches, but for what waits to be delivered', async () => {
+  test('events and deliveries beyond the retention period are deleted in batches, except waiting ones', async () => {
     await record(service, ...many(1203, 1));
     await queue(2, null);
     await queue(3, service.clock.now());

@@ -13,11 +13,11 @@ import { openSqlite } from '../../src/storage/sqlite/index.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { deliveriesOn, external, never, turn } from './deliveries.ts';
 
-describeOnDatabases('looking for deliveries on %s', kind => {
+describeOnDatabases('finding deliveries on %s', kind => {
   const on = deliveriesOn(kind);
   const { newQueue, dispatcherOf, add, left } = on;
 
-  test('stopping waits for what is under way, and takes up nothing more', async () => {
+  test('stopping waits for deliveries under way and starts no more', async () => {
     const queue = newQueue();
     const slow = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
@@ -65,7 +65,7 @@ describeOnDatabases('looking for deliveries on %s', kind => {
     expect(await left(queue)).toEqual([]);
   });
 
-  test('while a receiver takes long, what is queued later is delivered all the same, in every queue', async () => {
+  test('a slow receiver does not delay deliveries that are queued later, in any queue', async () => {
     const [queue, inner] = [newQueue(), newQueue()];
     const slow = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ describeOnDatabases('looking for deliveries on %s', kind => {
     expect([await left(queue), await left(inner)]).toEqual([[], []]);
   });
 
-  test('finds without being woken what another process has queued', async () => {
+  test('polling finds deliveries that another process has queued', async () => {
     const queue = newQueue();
     const arrived = Promise.withResolvers<string>();
     dispatcherOf([external(queue, async payload => arrived.resolve(payload))], { pollMs: 10 });
@@ -100,7 +100,7 @@ describeOnDatabases('looking for deliveries on %s', kind => {
   });
 });
 
-test('a wake is not lost, at whatever step of a round it comes', async () => {
+test('a wake during any step of a round is not lost', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-wake-'));
   const file = join(folder, 'catalog.db');
   const opened = openSqlite(file);
@@ -150,7 +150,7 @@ test('a wake is not lost, at whatever step of a round it comes', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('looking for work does not keep a process alive', async () => {
+test('polling does not keep a process alive', async () => {
   const from = (path: string) => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
   const code = `
     import { createDispatcher } from ${from('events/dispatcher.ts')};

@@ -150,7 +150,7 @@ describe('attributes', () => {
     expect(toAttributeKey(name)).toBe(key);
   });
 
-  test('any name becomes a key that is allowed, and one that is allowed stays', () => {
+  test('any name becomes a valid key, and a valid key stays the same', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), name => {
         const key = toAttributeKey(name);
@@ -208,13 +208,13 @@ describe('encodings', () => {
       { numRuns: 20 },
     ));
 
-  test('UTF-8 with some damage is left to the reader', async () => {
+  test('damaged UTF-8 is not taken for Windows-1252', async () => {
     const bytes = Buffer.concat([bytesOf('é à ü'), Uint8Array.of(0xff), bytesOf(' é')]);
     expect((await decoded(bytes, [100])).found).toBe(0);
   });
 });
 
-test('a name of very many marks takes no longer than it is long', async () => {
+test('the time for a name of very many marks grows linearly', async () => {
   const named = (length: number) => toAttributeKey(`a${'\u0301\u0323'.repeat(length / 2)}`);
   expect(await superlinearGrowth(named, 6000)).toBeUndefined();
 });

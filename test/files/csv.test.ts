@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { bigLine, brief, notUtf8, readAll } from '../support/samples/records.ts';
 
-describe('CSV files as people have them', () => {
+describe('reading CSV files', () => {
   const cases: [name: string, file: string | Uint8Array, expected: unknown[]][] = [
     ['an empty file', '', []],
     ['a header alone', 'name,price\n', []],
@@ -35,8 +35,12 @@ describe('CSV files as people have them', () => {
         [4, { name: 'a;b', price: '2' }],
       ],
     ],
-    ['one that names another than is detected', 'SEP=|\na,b|"c;d"\n1|2\n', [[3, { 'a,b': '1', 'c;d': '2' }]]],
-    ['a later line that looks like it', 'a\nsep=;\n', [[2, { a: 'sep=;' }]]],
+    [
+      'a first line that overrides the detected delimiter',
+      'SEP=|\na,b|"c;d"\n1|2\n',
+      [[3, { 'a,b': '1', 'c;d': '2' }]],
+    ],
+    ['a later line that looks like one that names the delimiter', 'a\nsep=;\n', [[2, { a: 'sep=;' }]]],
     [
       'quoted newlines, which count',
       'n,m\n"a\nb\r\nc",1\nd,2\n',
@@ -58,7 +62,7 @@ describe('CSV files as people have them', () => {
       ],
     ],
     [
-      'an unclosed quotation mark spoils its own line only',
+      'an unclosed quotation mark fails only its own line',
       'a,b\n"1,2\n3,4\n5,6\n',
       [
         [2, 'has a quotation mark that is not closed'],
@@ -88,7 +92,7 @@ describe('CSV files as people have them', () => {
     ],
     ['a quotation mark in a header between tabs', 'a 5"\tb\n1\t2"\n', [[2, { 'a 5"': '1', b: '2"' }]]],
     [
-      'one between semicolons',
+      'a quotation mark in a field between semicolons',
       'a;b\n5";1\n',
       [[2, 'has a quotation mark inside a field that does not begin with one']],
     ],
@@ -159,12 +163,12 @@ describe('CSV files as people have them', () => {
     });
   }
 
-  test('a column named __proto__ is a column like any other', async () => {
+  test('a column named __proto__ is an ordinary column', async () => {
     const [record] = await readAll('__proto__\nx\n', 'csv');
     expect(Object.entries(record?.value ?? {})).toEqual([['__proto__', 'x']]);
   });
 
-  test('a quotation left open for more than 8 MiB costs its line, not the file', async () => {
+  test('a quotation left open for more than 8 MiB fails only its line', async () => {
     const file = `a\n"open\n${`${'line '.repeat(10)}\n`.repeat(200_000)}`;
     const records = await readAll(file, 'csv');
     expect(records.length).toBe(200_001);

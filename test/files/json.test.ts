@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { bigLine, brief, notUtf8, readAll } from '../support/samples/records.ts';
 
-describe('JSON files as people have them', () => {
+describe('reading JSON files', () => {
   const cases: [name: string, file: string | Uint8Array, path: string | undefined, expected: unknown[]][] = [
     ['an empty array', ' [ ] ', undefined, []],
     [
@@ -125,7 +125,7 @@ describe('JSON files as people have them', () => {
     });
   }
 
-  test('an element that is not valid is reported and the next is read', async () => {
+  test('an invalid element is reported and the next is read', async () => {
     const records = await readAll('[{"a":NaN},\n{"a":1,},\n{"a":2}]', 'json');
     expect(records.map(record => [record.line, record.error?.startsWith('is not valid JSON: ')])).toEqual([
       [1, true],

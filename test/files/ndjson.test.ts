@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { bigLine, brief, bytesOf, notUtf8, readAll } from '../support/samples/records.ts';
 
-describe('NDJSON files as people have them', () => {
+describe('reading NDJSON files', () => {
   const cases: [name: string, file: string | Uint8Array, expected: unknown[]][] = [
     ['an empty file', '', []],
     [
@@ -67,7 +67,7 @@ describe('NDJSON files as people have them', () => {
     });
   }
 
-  test('a line that is not JSON says so, keeps its text and stops nothing', async () => {
+  test('a line that is not JSON is reported with its text, and the next is read', async () => {
     const records = await readAll('{"a":1}\n{"a":\n{"a":2}\n', 'ndjson');
     expect(records.map(record => record.line)).toEqual([1, 2, 3]);
     expect(records[1]?.error).toStartWith('is not valid JSON: ');
@@ -75,7 +75,7 @@ describe('NDJSON files as people have them', () => {
     expect(records[2]?.value).toEqual({ a: 2 });
   });
 
-  test('what is kept of a line that is too long is short', async () => {
+  test('only the first 500 characters of a line that is too long are kept', async () => {
     const [record] = await readAll(`${'é'.repeat(5_000_000)}\n`, 'ndjson');
     expect(record?.raw).toBe('é'.repeat(500));
   });

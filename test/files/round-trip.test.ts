@@ -58,7 +58,7 @@ const space = fc
   .array(fc.constantFrom(' ', '\n', '\r\n', '\t'), { maxLength: 4 })
   .map(parts => parts.join(''));
 
-describe('what is written reads back the same, wherever the chunks end', () => {
+describe('written files read back the same, wherever the chunks end', () => {
   test('CSV', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -128,7 +128,7 @@ function elementLines(file: string, array: string, items: readonly string[], gap
   });
 }
 
-describe('of any text, the chunks decide nothing and nothing is thrown', () => {
+describe('any text reads the same in any chunks, and nothing is thrown', () => {
   const alphabet: Record<FileFormat, readonly string[]> = {
     csv: ['a', 'é', '"', '""', ',', '\n', '\r\n', '\r', ' ', '\uFEFF', 'a,b\n', '"x\ny",'],
     ndjson: ['{"a":1}', '{"é":"😀"}', '\n', '\r\n', '\r', '{', '}', '"', ' ', '[', '\uFEFF'],

@@ -4,7 +4,7 @@ import { formatCsvHeader, formatCsvRow } from '../../src/files/write.ts';
 import { sampleProducts } from '../../src/sample/products.ts';
 
 describe('rows', () => {
-  test('quoting, tags, absent values', () => {
+  test('texts are quoted, tags joined and absent values left empty', () => {
     const fields = ['name', 'price', 'tags', 'sku', 'more'];
     expect(formatCsvHeader(fields)).toBe('name,price,tags,sku,more\r\n');
     expect(
@@ -14,13 +14,13 @@ describe('rows', () => {
     expect(formatCsvRow(['name'], {})).toBe('""\r\n');
   });
 
-  test('a number is never guarded, and without the guard nothing is', () => {
+  test('numbers are never guarded, and texts only if the guard is requested', () => {
     expect(formatCsvRow(['more', 'name'], { more: -1, name: '-1' }, true)).toBe("-1,'-1\r\n");
     expect(formatCsvRow(['name'], { name: '=1+1' })).toBe('=1+1\r\n');
   });
 });
 
-test('the sample catalog is what it says', () => {
+test('the sample catalog has 240 distinct products in 15 categories', () => {
   const distinct = (values: readonly string[]): number => new Set(values).size;
   expect(sampleProducts.length).toBe(240);
   expect(distinct(sampleProducts.map(item => item.sku))).toBe(240);

@@ -10,15 +10,23 @@ const long = `<description>${'<![CDATA[ & ]]>'.repeat(700_000)}</description>`;
 
 test.each([
   [
-    'a prefixed element counts before one without',
+    'an element with a prefix takes precedence over one without',
     '<item><g:id>1</g:id><id>2</id></item>',
     [[1, { id: '1' }]],
   ],
-  ['in any order', '<item><id>2</id><g:id>1</g:id></item>', [[1, { id: '1' }]]],
-  ['of several the first', '<item><g:id>1</g:id><g:id>2</g:id></item>', [[1, { id: '1' }]]],
-  ['empty ones are none', '<item><g:id/><g:a> </g:a><g:id>2</g:id></item>', [[1, { id: '2' }]]],
   [
-    'all of those that may be several',
+    'prefixed elements take precedence in any order',
+    '<item><id>2</id><g:id>1</g:id></item>',
+    [[1, { id: '1' }]],
+  ],
+  [
+    'the first of several equal elements counts',
+    '<item><g:id>1</g:id><g:id>2</g:id></item>',
+    [[1, { id: '1' }]],
+  ],
+  ['empty elements do not count', '<item><g:id/><g:a> </g:a><g:id>2</g:id></item>', [[1, { id: '2' }]]],
+  [
+    'all elements with a repeatable name count',
     '<item><g:tax>1</g:tax><g:tax><g:country>US</g:country><g:rate> 5 </g:rate></g:tax></item>',
     [[1, { tax: '1,US:5' }]],
   ],
@@ -29,7 +37,7 @@ test.each([
     [[1, { tax: 'US:5' }]],
   ],
   [
-    'elements by their places, in any order; what is not there leaves its place empty',
+    'nested elements are ordered by their places, and missing ones leave their places empty',
     `<item><ship><price>5 EUR</price><country>DE</country></ship><ship><to>AT</to></ship>
     <ship><note>x</note><zip>1</zip><region>2</region></ship></item>`,
     [[1, { ship: 'DE::5 EUR,AT,:1:x:2' }]],
@@ -40,11 +48,11 @@ test.each([
     [[1, { description: 'a b' }]],
   ],
   [
-    'a comma within one of several',
+    'a comma in a repeated element is quoted',
     '<item><tax>a, b</tax><tax>c</tax><tax>https://x/w_1,h_2.jpg</tax></item>',
     [[1, { tax: '"a, b",c,https://x/w_1,h_2.jpg' }]],
   ],
-  ['items without anything are none', '<item/><item> <a/></item><item><a>1</a></item>', [[1, { a: '1' }]]],
+  ['empty items are skipped', '<item/><item> <a/></item><item><a>1</a></item>', [[1, { a: '1' }]]],
   [
     'entities and CDATA',
     '<item><d>&lt;p&gt;&eacute;&#x41;<![CDATA[<b>]]></d></item>',
@@ -58,7 +66,7 @@ test.each([
       [5, { a: '2' }],
     ],
   ],
-  ['an item within one is an element', '<item><item>x</item></item>', [[1, { item: 'x' }]]],
+  ['an item inside an item is an element', '<item><item>x</item></item>', [[1, { item: 'x' }]]],
   [
     'a record that is too long is refused by itself',
     `<item><a>1</a></item>\n<item>${long}</item>\n<item><a>2</a></item>`,
@@ -76,7 +84,7 @@ test.each([
   expect(brief(await readAll(feed(inner), 'xml', { header }))).toEqual(expected);
 });
 
-test('each record has its own text, and all have the columns so far', async () => {
+test('each record has its own text and all columns so far', async () => {
   const [first, second] = await readAll(feed('<item><a>1</a></item> <entry><b>2</b></entry>'), 'xml');
   expect(first).toMatchObject({ raw: '<item><a>1</a></item>', columns: ['a'] });
   expect(second).toMatchObject({ raw: '<entry><b>2</b></entry>', columns: ['a', 'b'] });
@@ -92,7 +100,7 @@ test('only the item whose bytes are not UTF-8 is refused', async () => {
   expect(second).toEqual([2, expect.stringContaining('is not valid UTF-8')]);
 });
 
-test('a file with elements without end of different names is refused as a whole', async () => {
+test('a file with too many different elements is refused as a whole', async () => {
   const names = Array.from({ length: 1001 }, (_, index) => `<a${index}>x</a${index}>`).join('');
   expect((await readAll(feed(`<item>${names}</item>`), 'xml')).at(-1)).toMatchObject({
     fatal: true,
@@ -104,13 +112,13 @@ const inside = (name: string, times: number): string =>
   `<${name}>`.repeat(times) + `</${name}>`.repeat(times);
 
 test.each([
-  ['elements within one another', inside('a', 1000), 'has elements more than 1000 deep in one another'],
+  ['nested elements', inside('a', 1000), 'has elements more than 1000 deep in one another'],
   [
     'attributes',
     `<a ${Array.from({ length: 1001 }, (_, index) => `b${index}=""`).join(' ')}/>`,
     'has an element with more than 1000 attributes',
   ],
   ['comments', `<!--${'x'.repeat(1024 * 1024)}-->`, 'has a comment, a tag or other markup that is too long'],
-])('a file with %s without end is refused as a whole', async (_, inner, error) => {
+])('a file with endless %s is refused as a whole', async (_, inner, error) => {
   expect((await readAll(feed(`<item>${inner}</item>`), 'xml')).at(-1)).toMatchObject({ fatal: true, error });
 });

@@ -81,7 +81,7 @@ describeOnDatabases('compression on %s', kind => {
     expect(answer.headers.get('Vary')).toContain('Accept-Encoding');
   });
 
-  test('the tag of a compressed response is good for 304 in its coding only, and for If-Match in any', async () => {
+  test('the entity tag of a compressed response gets 304 only in its own coding, and passes If-Match in any', async () => {
     const product = await addProduct(service, { description: 'x'.repeat(3000) });
     for (const coding of Object.keys(decoders)) {
       const { headers } = await raw(pathOf(product), { 'Accept-Encoding': coding });
@@ -117,7 +117,7 @@ describeOnDatabases('compression on %s', kind => {
     }
   });
 
-  test('HEAD has the headers of the compressed answer', async () => {
+  test('HEAD has the headers of the compressed response', async () => {
     const headers = { 'Accept-Encoding': 'gzip' };
     const get = await raw(pathOf(large), headers);
     const head = await raw(pathOf(large), headers, 'HEAD');

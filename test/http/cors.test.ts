@@ -61,7 +61,7 @@ describeOnDatabases('CORS on %s', kind => {
     ['https://shop.example:8443', true, false],
     ['null', false, false],
   ];
-  test.each(origins)('%s is let in by default: %p, by a list: %p', async (origin, toAny, toListed) => {
+  test.each(origins)('%s is allowed by default: %p, by a list: %p', async (origin, toAny, toListed) => {
     for (const [service, isGranted] of [
       [open, toAny],
       [listed, toListed],
@@ -86,12 +86,12 @@ describeOnDatabases('CORS on %s', kind => {
     }
   });
 
-  test('without Origin nothing is said about it', async () => {
+  test('a request without Origin gets no CORS headers', async () => {
     expect(controls((await call(open, { path: '/v1/products', as: 'user' })).headers)).toEqual({});
   });
 
   test.each(['/v1/products', '/v1/products/1', '/v1/nothing', '/', '/nothing/at/all'])(
-    'a preflight to %s is to the letter',
+    'a preflight to %s gets 204 and exactly the expected CORS headers',
     async path => {
       const headers = {
         Origin: shop,
@@ -109,7 +109,7 @@ describeOnDatabases('CORS on %s', kind => {
     },
   );
 
-  test('a preflight that asks for more of our headers is granted those, and no others', async () => {
+  test('a preflight that requests more headers is granted only the known ones', async () => {
     const wanted =
       'authorization, if-match,IDEMPOTENCY-KEY , x-api-key, x-evil, Prefer,range,if-range,traceparent,tracestate,\tbaggage,sentry-trace,cache-control';
     const headers = { Origin: shop, 'Access-Control-Request-Headers': wanted };
@@ -178,7 +178,7 @@ describe('CORS and the contract', () => {
     );
   });
 
-  test.each(named(operations))('%s: pages may read what its responses have', async (_, operation) => {
+  test.each(named(operations))('%s: pages may read all headers of its responses', async (_, operation) => {
     const path = await walk.existingPath(operation);
     const own = { ...walk.credentials(operation).headers, Origin: shop };
     for (const headers of [

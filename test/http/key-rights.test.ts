@@ -15,7 +15,7 @@ describeOnDatabases('the rights of keys on %s', kind => {
   afterAll(() => service.stop());
   const statusOf = async (request: Call) => (await call(service, request)).status;
 
-  test('a key counts beside Authorization of a scheme that is not ours, as a proxy may require', async () => {
+  test('a key is accepted beside an Authorization header of another scheme, as a proxy may require', async () => {
     const key = await addKey(service, 'products:read');
     for (const Authorization of ['Basic dXNlcjpwYXNz', 'Bearer', ''])
       expect(await statusOf({ path: '/v1/products', headers: { Authorization, ...key } })).toBe(200);
@@ -27,7 +27,7 @@ describeOnDatabases('the rights of keys on %s', kind => {
     );
   });
 
-  test('who has moved stock, and why, is for staff and keys that write products', async () => {
+  test('only staff and keys that write products can read stock adjustments', async () => {
     const { id } = await addProduct(service, { stock: { onHand: 5 } });
     const path = '/v1/stock/adjustments';
     const body = { adjustments: [{ productId: id, delta: -1, reason: 'broken by the courier' }] };
@@ -41,7 +41,7 @@ describeOnDatabases('the rights of keys on %s', kind => {
     ]);
   });
 
-  test('synonyms and definitions of attributes are written by administrators and keys that write products', async () => {
+  test('only administrators and keys that write products can write synonyms and definitions of attributes', async () => {
     const writing = await addKey(service, 'products:write');
     const reading = await addKey(service, 'products:read', 'search:read');
     const bodies: Readonly<Record<string, (word: string) => object>> = {
@@ -58,7 +58,7 @@ describeOnDatabases('the rights of keys on %s', kind => {
     }
   });
 
-  test('a key whose response was lost is given again, and lies in no table as it is', async () => {
+  test('a repeated request for a key returns the same key, which no table contains in plain text', async () => {
     const make = () =>
       call(service, {
         method: 'POST',

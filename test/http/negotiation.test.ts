@@ -67,7 +67,7 @@ describeOnDatabases('Accept on %s', kind => {
     else expect(response.body.error).toBe('NOT_ACCEPTABLE');
   });
 
-  test('a refused write is not made', async () => {
+  test('a write that is refused with 406 is not executed', async () => {
     const body = { name: 'Lamp', price: 1 };
     const headers = { Accept: 'application/vnd.catalog.v2+json' };
     await play(service, {
@@ -112,11 +112,11 @@ describeOnDatabases('Accept on %s', kind => {
   const early: [name: string, lines: readonly string[], status: number, title: string][] = [
     ['an unknown path', ['GET /v1/nothing HTTP/1.1', 'Host: x'], 404, 'Not Found'],
     ['a path beside the versions', ['GET /nothing HTTP/1.1', 'Host: x'], 404, 'Not Found'],
-    ['a method that is not taken', ['PUT /v1/products HTTP/1.1', 'Host: x'], 405, 'Method Not Allowed'],
-    ['a host that is none', ['GET /v1/products HTTP/1.1', 'Host: a b'], 400, 'Bad Request'],
+    ['an unsupported method', ['PUT /v1/products HTTP/1.1', 'Host: x'], 405, 'Method Not Allowed'],
+    ['an invalid host', ['GET /v1/products HTTP/1.1', 'Host: a b'], 400, 'Bad Request'],
   ];
   test.each(early)(
-    '%s is reported as problem details to who accepts them',
+    '%s is reported as problem details to clients that accept them',
     async (_, lines, status, title) => {
       for (const accept of [problem, `${json}, ${problem}`, `image/png, ${problem}`]) {
         const request = [...lines, `Accept: ${accept}`, 'Connection: close', '', ''].join('\r\n');
@@ -129,7 +129,7 @@ describeOnDatabases('Accept on %s', kind => {
     },
   );
 
-  test('a used-up quota is reported as problem details too', async () => {
+  test('an exceeded quota is reported as problem details too', async () => {
     await using replica = await service.replica({ RATE_LIMIT: '1' });
     const request = { path: '/v1/products', as: 'user', headers: { Accept: problem } } as const;
     await call(replica, request);
@@ -137,7 +137,7 @@ describeOnDatabases('Accept on %s', kind => {
     expect([status, headers.get('Content-Type'), body.title]).toEqual([429, problem, 'Too Many Requests']);
   });
 
-  test('who accepts problem details alone gets successes as JSON, and who accepts others beside them 406', async () => {
+  test('clients that accept only problem details get success as JSON, and with an unsupported type beside them 406', async () => {
     const request = (accept: string) =>
       call(service, { path: '/v1/products', as: 'user', headers: { Accept: accept } });
     for (const accept of [problem, `${problem};q=0.5`, 'Application/Problem+JSON']) {
@@ -196,7 +196,7 @@ describeOnDatabases('Accept on %s', kind => {
     });
   });
 
-  test('a compressed body is refused, and the refusal says what is taken', async () => {
+  test('a compressed body is refused, and the response names the accepted coding', async () => {
     const headers = { 'Content-Type': json, 'Content-Encoding': 'gzip' };
     const body = Bun.gzipSync(JSON.stringify({ name: 'Lamp', price: 1 }));
     const response = await play(service, {
@@ -220,7 +220,7 @@ interface PublishedCase {
   readonly expected?: string;
 }
 
-test('long headers are negotiated each time, not cached: a thousand of them would be megabytes', () => {
+test('results for long headers are not cached: a thousand of them would be megabytes', () => {
   const cached = spyOn(LRUCache.prototype, 'set');
   const negotiate = createNegotiate();
   const results = [`${json};q=0.5`, `${json};q=0.5, ${'a/b, '.repeat(100)}*/*`].flatMap(accept => [

@@ -13,13 +13,13 @@ const sortsOf = ({ parameters }: (typeof operations)[number]) => {
 };
 const sorted = operations.filter(operation => sortsOf(operation).some(name => names.includes(name)));
 
-test('wherever one of them is declared, so is the other', () => {
+test('every operation that declares the sort createdAt declares created_at, and vice versa', () => {
   expect(sorted.length).toBeGreaterThan(15);
   for (const operation of sorted)
     expect([operation.path, sortsOf(operation)]).toEqual([operation.path, expect.arrayContaining(names)]);
 });
 
-describeOnDatabases('lists in the order they were made on %s', kind => {
+describeOnDatabases('lists sorted by creation on %s', kind => {
   let service: TestService;
   let walk: Walk;
   beforeAll(async () => {

@@ -35,7 +35,7 @@ describeOnDatabases('two versions on %s', kind => {
   };
   const tag = (response: Received) => response.headers.get('ETag') ?? '';
 
-  test('each has a document of its own, and the index knows both', async () => {
+  test('each version has its own document, and the index links to both', async () => {
     const paths = (version: Name) => contracts[version].operations.map(({ path }) => path);
     expect(paths('v1').filter(path => path.startsWith('/v2/'))).toEqual([]);
     expect(paths('v2').filter(path => path.startsWith('/v1/'))).toEqual([]);
@@ -59,7 +59,7 @@ describeOnDatabases('two versions on %s', kind => {
     expect(current.components.schemas.Product).toBeUndefined();
   });
 
-  test('one product in two representations', async () => {
+  test('both versions represent the same product', async () => {
     const { body } = await make('v1', 'Oak lamp');
     const { name, ...rest } = body;
     expect((await ask('v2', `/products/${body.id}`)).body).toEqual({ title: name, ...rest });
@@ -68,7 +68,7 @@ describeOnDatabases('two versions on %s', kind => {
     expect((await ask('v1', `/products/${made.body.id}`)).body).toMatchObject({ name: 'Elm lamp' });
   });
 
-  test('v1 is deprecated in favour of v2, and v2 is not; whichever is asked first', async () => {
+  test('v1 is deprecated in favour of v2, and v2 is not, in any order of requests', async () => {
     const { body } = await make('v1');
     const said = ({ headers }: Received) => ['Deprecation', 'Sunset', 'Link'].map(name => headers.get(name));
     const deprecated = ['Thu, 01 Jan 2026 00:00:00 GMT', null, '</v2>; rel="successor-version"'];
@@ -87,7 +87,7 @@ describeOnDatabases('two versions on %s', kind => {
     }
   });
 
-  test('a successor has the public address, or the one that is set', async () => {
+  test('the link to the successor uses BASE_URL or SUCCESSOR_V1', async () => {
     const link = async (settings: Record<string, string>) => {
       await using replica = await service.replica(settings);
       return (await call(replica, { path: '/v1/me', as: 'user' }, contracts.v1)).headers.get('Link');
@@ -100,7 +100,7 @@ describeOnDatabases('two versions on %s', kind => {
     expect(await link({ DEPRECATED_V1: '' })).toBeNull();
   });
 
-  test.each([...names])('%s keeps Location, and the links of its pages, to itself', async version => {
+  test.each([...names])('%s: Location and the links of pages stay within the version', async version => {
     const made = await make(version);
     const { id } = made.body;
     expect(made.headers.get('Location')).toBe(`${service.url}/${version}/products/${id}`);
@@ -161,7 +161,7 @@ describeOnDatabases('two versions on %s', kind => {
     { method: 'DELETE' },
   ];
 
-  test('cached responses do not mix, and a write of one version shows in the other', async () => {
+  test('versions do not share cached responses, and a write of one shows in the other', async () => {
     const { id } = (await make('v1', 'Before')).body;
     const shown = async () => {
       const single = await Promise.all(names.map(version => ask(version, `/products/${id}`)));
@@ -202,7 +202,7 @@ describeOnDatabases('two versions on %s', kind => {
     expect((await ask('v1', `/products/${id}`)).body.name).toBe('Many');
   });
 
-  test('errors name the fields of the version that was asked', async () => {
+  test('errors name the fields of the requested version', async () => {
     const { id } = (await make('v2')).body;
     await writesNothing(service, async () => {
       const missing = await ask('v2', '/products', { method: 'POST', body: { name: 'Lamp', price: 1 } });
@@ -219,7 +219,7 @@ describeOnDatabases('two versions on %s', kind => {
     });
   });
 
-  test('an idempotency key is of one address: replayed as it was, refused in the other version', async () => {
+  test('an idempotency key is replayed in its own version and refused in the other', async () => {
     const headers = { 'Idempotency-Key': 'two-versions' };
     const request = { method: 'POST', headers, body: { title: 'Once', price: 1 } };
     const first = await ask('v2', '/products', request);
@@ -230,7 +230,7 @@ describeOnDatabases('two versions on %s', kind => {
     expect([other.status, other.body.error]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
-  test('the path decides; a media type that names another version is not acceptable', async () => {
+  test('the path selects the version, and a media type of another version is not acceptable', async () => {
     const vendor = (version: string) => `application/vnd.catalog.${version}+json`;
     for (const version of names) {
       for (const named of ['v1', 'v2', 'v3']) {
@@ -242,7 +242,7 @@ describeOnDatabases('two versions on %s', kind => {
     }
   });
 
-  test('a version that is not published does not exist', async () => {
+  test('the paths of an unpublished version get 404', async () => {
     for (const path of [
       '/v3/products',
       '/v3',

@@ -9,7 +9,7 @@ import { deliveries, logged, queue, serviceWith, smtp, temporary, urlOf } from '
 
 const password = 'p%40ss%3Aw%2Frd&secret';
 
-describeOnDatabases('what is mailed on %s', kind => {
+describeOnDatabases('the content of mails on %s', kind => {
   test('a mail arrives as it was written: both texts, attachments, any script', async () => {
     const server = await smtp();
     const service = await serviceWith(kind, urlOf(server), { MAIL_FROM: 'Büro 北 <shop@shop.example>' });
@@ -48,7 +48,7 @@ describeOnDatabases('what is mailed on %s', kind => {
     expect(await deliveries(service)).toEqual([]);
   });
 
-  test('without BASE_URL its link leads to the port that the service listens on', async () => {
+  test('without BASE_URL the link of a mail leads to the port that the service listens on', async () => {
     const service = await startTestService(kind, { PORT: '0' });
     onTestFinished(service.stop);
     const body = { name: 'Ada', email: 'ada@shop.example', role: 'user' };
@@ -59,7 +59,7 @@ describeOnDatabases('what is mailed on %s', kind => {
     expect(text).toContain(`\nhttp://localhost:${port}/password-reset?token=`);
   });
 
-  test('the name of a recipient is on one line', async () => {
+  test('control characters and line breaks in the name of a recipient become spaces', async () => {
     const server = await smtp();
     const service = await serviceWith(kind, urlOf(server));
     await queue(service, {
@@ -71,7 +71,7 @@ describeOnDatabases('what is mailed on %s', kind => {
     expect(received?.raw).not.toMatch(/=0[0-9AD]|=E2=80=A8|=C2=85/);
   });
 
-  test('nothing that a client can write adds a header, a recipient or a part', async () => {
+  test('text from clients adds no header, recipient or part', async () => {
     const server = await smtp();
     const service = await serviceWith(kind, urlOf(server));
     const evil = 'x\r\nBcc: evil@evil.example\r\n\r\n<script>alert(1)</script>';
@@ -97,7 +97,7 @@ describeOnDatabases('what is mailed on %s', kind => {
     }
   });
 
-  test('the message id is the same for every attempt, and another for every mail', async () => {
+  test('the message id is the same for every attempt, and different for every mail', async () => {
     const server = await smtp({ mood: { kind: 'answers', at: 'DATA', code: 451 } });
     const service = await serviceWith(kind, urlOf(server));
     const before = server.received.length;
@@ -116,7 +116,7 @@ describeOnDatabases('what is mailed on %s', kind => {
     expect(new Set(arrived).size).toBe(2);
   });
 
-  test('signs in; the password is in no log, whatever goes wrong', async () => {
+  test('the service signs in to the server, and no log contains the password', async () => {
     const server = await smtp({ user: 'shop', password: decodeURIComponent(password) });
     const service = await serviceWith(kind, `smtp://shop:${password}@127.0.0.1:${server.port}`);
     await queue(service);
@@ -142,7 +142,7 @@ describe('encryption', () => {
   test.each([
     ['smtps', { secure: true }],
     ['smtp', { startTls: true }],
-  ] as const)('%s to a server whose certificate nobody vouches for: nothing is sent', async (scheme, tls) => {
+  ] as const)('%s: nothing is sent to a server with an untrusted certificate', async (scheme, tls) => {
     const server = await smtp({ ...tls, user: 'shop', password: 'secret' });
     const service = await serviceWith('sqlite', `${scheme}://shop:secret@127.0.0.1:${server.port}`);
     await queue(service);

@@ -19,7 +19,7 @@ import {
 
 describeOnDatabases('mail on %s', kind => {
   test.each(['ada@shop.example>\r\nRCPT TO:<evil@evil.example', 'no address', ''])(
-    'an address that is none is given up at once: %j',
+    'a mail to an invalid address is given up at once: %j',
     async address => {
       const server = await smtp();
       const service = await serviceWith(kind, urlOf(server));
@@ -32,7 +32,7 @@ describeOnDatabases('mail on %s', kind => {
     },
   );
 
-  test('a dead server is tried again, later each time; what was queued arrives when it is back', async () => {
+  test('a dead server is tried again, later each time, and queued mails arrive when it is back', async () => {
     const server = await smtp();
     await server.die();
     const service = await serviceWith(kind, urlOf(server));
@@ -57,7 +57,7 @@ describeOnDatabases('mail on %s', kind => {
     expect(logged(service, final)).toEqual([]);
   });
 
-  test('what was tried for five days is given up, kept and logged as an error', async () => {
+  test('a mail that fails for five days is given up, kept and logged as an error', async () => {
     const server = await smtp();
     await server.die();
     const service = await serviceWith(kind, urlOf(server));
@@ -115,7 +115,7 @@ describeOnDatabases('mail on %s', kind => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('a server that says nothing more does not hold up a stop; its mails are kept', async () => {
+  test('a server that stops responding does not delay a stop, and its mails are kept', async () => {
     const server = await smtp({ mood: { kind: 'hangs' } });
     const service = await serviceWith(kind, urlOf(server));
     await using replica = await service.replica({ STOP_TIMEOUT: '1' });
@@ -145,7 +145,7 @@ describeOnDatabases('mail on %s', kind => {
     expect(server.received).toHaveLength(8);
   });
 
-  test('what is rolled back sends nothing', async () => {
+  test('a transaction that is rolled back sends no mail', async () => {
     const server = await smtp();
     const service = await serviceWith(kind, urlOf(server));
     const { database, clock } = service;

@@ -44,7 +44,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     values: { name?: string; verified_at?: number | null },
   ) => write(session => session.run(build.updateTable('users').set(values).where('id', '=', id).compile()));
 
-  test('leave the link of the last mail that was sent as it is', async () => {
+  test('do not revoke the link of the last mail that was sent', async () => {
     for (let times = 0; times < perHour + 3; times++) {
       expect((await reset(service, { path: '', headers: key })).status).toBe(202);
       await service.settle();
@@ -60,7 +60,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     expect(statuses.sort()).toEqual([204, ...Array(perHour - 1).fill(400)]);
   });
 
-  test('are one for each recipient, no matter who asks for the mail, where and on which replica', async () => {
+  test('apply to a recipient as a whole, for all callers, operations and replicas', async () => {
     const statuses: number[] = [];
     for (let times = 0; times < 4; times++) {
       for (const at of [service, replica]) {
@@ -98,7 +98,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
   }
   const passMinutes = (count: number) => service.clock.advance(count * minute);
 
-  test('hold in any hour, wherever it begins, and for mails at one moment', async () => {
+  test('hold in any sixty minutes and for simultaneous mails', async () => {
     passMinutes(25);
     expect(await countSent(4)).toBe(4);
     // The clock hour ends here.
@@ -115,7 +115,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     expect(await countSent(20)).toBe(perHour);
   });
 
-  test('count mail to an address that is not confirmed as mail to it too', async () => {
+  test('count mail to an unconfirmed address against both limits', async () => {
     await setUser(service, { verified_at: null });
     expect(await countSent(20)).toBe(perDayUnconfirmed);
     await setUser(service, { verified_at: service.clock.now() });
@@ -123,7 +123,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     expect(settingsIn(service)).toEqual(['MAIL_LIMIT_UNCONFIRMED', 'MAIL_LIMIT']);
   });
 
-  test('do not count what one of them refuses against the other', async () => {
+  test('do not count mail that one limit refuses against the other', async () => {
     await setUser(service, { verified_at: null });
     for (let sent = 0; sent < perDayUnconfirmed; sent++) {
       expect(await countSent(1)).toBe(1);
@@ -140,7 +140,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     expect(await countSent(5, few)).toBe(1);
   });
 
-  test('hold for users who share a mailbox and are made at once', async () => {
+  test('hold for users who share a mailbox and are created at once', async () => {
     const making = Array.from({ length: 20 }, (_, index) =>
       call(index % 2 === 0 ? service : replica, {
         method: 'POST',
@@ -197,7 +197,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     expect(JSON.stringify(me.body)).toContain(`stranger${refused - 1}@`);
   });
 
-  test('do not count what staff write to new users', async () => {
+  test('do not count mail to new users that staff create', async () => {
     for (let times = 0; times < 25; times++) {
       const body = { name: bait, email: `new${times}@else.example`, role: 'user' };
       expect((await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body })).status).toBe(

@@ -102,7 +102,7 @@ describe('a JSON Patch that applies', () => {
     expect([document, patch]).toEqual(before);
   });
 
-  test('a part that occurs twice in the document changes in one place', () => {
+  test('an object that the document contains twice changes in one place only', () => {
     const part = { a: 1 };
     const patch = [{ op: 'replace', path: '/0/a', value: 2 }];
     expect(applyJsonPatch([part, part], patch)).toEqual([{ a: 2 }, { a: 1 }]);
@@ -114,7 +114,7 @@ describe('a JSON Patch that applies', () => {
   });
 });
 
-describe('names that mean something to the language are ordinary names', () => {
+describe('names with a meaning in JavaScript are ordinary names', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
   const polluted = { polluted: true };
 

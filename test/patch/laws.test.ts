@@ -55,7 +55,7 @@ describe('laws', () => {
     );
   });
 
-  test('a patch is its operations one after the other', () => {
+  test('a patch equals its operations applied one after the other', () => {
     fc.assert(
       fc.property(documentAndPatch, ([document, patch]) => {
         const stepwise = () =>
@@ -74,7 +74,7 @@ describe('laws', () => {
     );
   });
 
-  test('the difference of two documents, made by another implementation, leads from one to the other', () => {
+  test('a patch that another implementation generates turns one document into the other', () => {
     fc.assert(
       fc.property(object, object, (from, to) => {
         expect(applyJsonPatch(from, createPatch(from, to))).toStrictEqual(to);
@@ -100,7 +100,7 @@ describe('laws', () => {
     );
   });
 
-  test('to add and then remove changes nothing', () => {
+  test('adding and then removing changes nothing', () => {
     fc.assert(
       fc.property(object, json, (document, value) => {
         fc.pre(!Object.hasOwn(document, 'new'));
@@ -132,7 +132,7 @@ describe('laws', () => {
     );
   });
 
-  test('a document without null members is its own merge patch, and makes itself from anything', () => {
+  test('a document without null members, as a merge patch, turns any value into itself', () => {
     fc.assert(
       fc.property(object, fc.oneof(fc.array(json), fc.string(), fc.constant({})), (any, other) => {
         const document = withoutNulls(any);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
 import { nested, refusal } from '../support/http/patches.ts';
 
-describe('a malformed JSON Patch names every problem', () => {
+describe('the error for a malformed JSON Patch names every problem', () => {
   const remove = { op: 'remove', path: '/a' };
   const scenarios: { name: string; patch: unknown; problems: string[] }[] = [
     { name: 'an object', patch: remove, problems: ['# type'] },
@@ -44,7 +44,7 @@ describe('a malformed JSON Patch names every problem', () => {
   });
 });
 
-describe('copies that multiply are refused', () => {
+describe('copies that grow exponentially are refused', () => {
   const scenarios: { name: string; document: Json; copy: { from: string; path: string } }[] = [
     { name: 'the document into itself', document: [0], copy: { from: '', path: '/-' } },
     { name: 'the document ever deeper', document: { a: { a: 0 } }, copy: { from: '', path: '/a' } },
@@ -66,7 +66,7 @@ describe('copies that multiply are refused', () => {
   });
 });
 
-test('copies of very many values are refused before these are made; those of all that a product may have are not', () => {
+test('copies of too many values are refused before they are made; copies of the largest product are not', () => {
   const doubled = Array.from({ length: 100 }, () => ({ op: 'copy', from: '/tags', path: '/tags/-' }));
   const error = refusal(() => applyJsonPatch({ tags: ['a', 'b', 'c'] }, doubled));
   // By then there are as many lists in lists as 2 to the power of this.

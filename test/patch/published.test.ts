@@ -13,7 +13,7 @@ async function published<Content>(...segments: string[]): Promise<Content | unde
 
 /** A file of another form than is expected would be a file without cases. */
 const expectMany = (cases: readonly unknown[], least: number) =>
-  test('there are cases', () => expect(cases.length).toBeGreaterThanOrEqual(least));
+  test('the published files contain cases', () => expect(cases.length).toBeGreaterThanOrEqual(least));
 
 describe('published cases', () => {
   interface PatchCase {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../src/http/errors.ts';
 import { applyJsonPatch, type Json } from '../../src/http/patch/documents.ts';
 import { refusal } from '../support/http/patches.ts';
 
-describe('a JSON Patch that cannot be applied names the operation and the path', () => {
+describe('the error for a JSON Patch that cannot be applied names the operation and the path', () => {
   const document: Json = { a: { b: 1 }, list: ['x', 'y'], text: 'abc' };
   const keep = { op: 'test', path: '/text', value: 'abc' };
   const scenarios: { name: string; operation: Record<string, Json>; code: ErrorCode; member?: 'from' }[] = [

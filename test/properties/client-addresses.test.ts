@@ -69,7 +69,7 @@ describe('the address a client counts under', () => {
     fc.assert(property, { numRuns: 2000 });
   });
 
-  test('what is no address counts as the connection that it came over', () => {
+  test('text that is not an address counts as the address of the connection', () => {
     for (const text of [
       '',
       ',',
@@ -95,7 +95,7 @@ describe('the address a client counts under', () => {
     expect(readClientAddress(undefined, headers, false)).toBe('unknown');
   });
 
-  test('a name counts as itself', () => {
+  test('normalizing an address twice changes nothing', () => {
     fc.assert(
       fc.property(fc.ipV6(), text =>
         expect(normalizeAddress(normalizeAddress(text)?.replace('/64', ''))).toBe(normalizeAddress(text)),
@@ -103,7 +103,7 @@ describe('the address a client counts under', () => {
     );
   });
 
-  test.each(['1', ':', '[', ' '])('a text of many "%s" takes no longer than its length', async character => {
+  test.each(['1', ':', '[', ' '])('the time for a text of many "%s" grows linearly', async character => {
     expect(
       await superlinearGrowth(length => normalizeAddress(character.repeat(length)), 100_000),
     ).toBeUndefined();

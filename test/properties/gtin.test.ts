@@ -16,7 +16,7 @@ function withCheckDigit(all: readonly number[]): string {
   return `${all.join('')}${(10 - (sum % 10)) % 10}`;
 }
 
-test('of the ten last digits exactly one is right, and the schema takes that one', () => {
+test('exactly one of the ten check digits is valid, and the schema accepts it', () => {
   fc.assert(
     fc.property(body, all => {
       const right = withCheckDigit(all);
@@ -27,7 +27,7 @@ test('of the ten last digits exactly one is right, and the schema takes that one
   );
 });
 
-test('any one wrong digit is found', () => {
+test('any single wrong digit is detected', () => {
   fc.assert(
     fc.property(body, fc.nat(), fc.integer({ min: 1, max: 9 }), (all, at, change) => {
       const right = [...withCheckDigit(all)].map(Number);
@@ -38,7 +38,7 @@ test('any one wrong digit is found', () => {
   );
 });
 
-test('zeros before it change neither its check digit nor what it is compared by', () => {
+test('leading zeros change neither the check digit nor the result of comparisons', () => {
   fc.assert(
     fc.property(digits(11), all => {
       const [short, long] = [withCheckDigit(all), withCheckDigit([0, ...all])];

@@ -33,7 +33,7 @@ const optional = ['currency', 'status', 'description', 'category', 'tags'] as co
 
 const isRecord = (checked: ReturnType<RecordCheck>): checked is ImportRecord => !Array.isArray(checked);
 
-test('what arrives is what was prepared, for every record that the schema takes', () => {
+test('every valid record arrives in another thread as it was prepared', () => {
   let taken = 0;
   fc.assert(
     fc.property(fc.array(record, { maxLength: 20 }), inputs => {

@@ -26,7 +26,7 @@ function typeWeight(type: string, accept: readonly { range: string; q: number | 
 }
 
 describe('negotiation', () => {
-  test('a media type is chosen whose weight is the highest, and none that is refused', () => {
+  test('the media type with the highest weight is chosen, and never a refused one', () => {
     const property = fc.property(ranges, separator, (accept, comma) => {
       const header = accept.map(({ range, q }) => written(range, q)).join(comma);
       const mediaType = createNegotiate().mediaType(header, offered);
@@ -44,7 +44,7 @@ describe('negotiation', () => {
     { maxLength: 6, selector: ({ name }) => name },
   );
 
-  test('a coding is chosen whose weight is the highest, the better one where weights are equal', () => {
+  test('the coding with the highest weight is chosen, and the better one of equal weights', () => {
     const property = fc.property(encodings, separator, (accept, comma) => {
       const header = accept.map(({ name, q }) => written(name, q)).join(comma);
       const weightOf = (name: string) =>

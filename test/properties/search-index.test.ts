@@ -56,7 +56,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the words of a document match what the index finds it by', async () => {
+test('the index finds exactly the documents whose words match the expression', async () => {
   const index = createSearchIndex(database);
   const reader = createSearchReader(database);
   let found = 0;

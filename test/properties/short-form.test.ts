@@ -101,14 +101,14 @@ function holds<Members extends object>(form: Form<Members>, id: number, members:
   }
 }
 
-test('of products', () => {
+test('the short form of products keeps every member', () => {
   fc.assert(
     fc.property(product, fc.nat(), (members, id) => holds(storedProduct, id, members)),
     { numRuns: 500 },
   );
 });
 
-test('of variants', () => {
+test('the short form of variants keeps every member', () => {
   fc.assert(
     fc.property(variant, fc.nat(), (members, id) => holds(storedVariant, id, members)),
     { numRuns: 300 },

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { sortInSlices } from '../../src/turns/slices.ts';
 
-test('very many texts are sorted as they are all at once', async () => {
+test('very many texts are sorted in slices as they are all at once', async () => {
   // Of two letters many begin alike; beyond U+FFFF, code units have another order than characters.
   const letters = fc.constantFrom('ab', 'aé\u{1f600}\uffee').map(text => [...text]);
   const texts = letters.chain(some =>

@@ -60,7 +60,7 @@ interface State {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
 
-test('without backorder every piece is on hand, sold or adjusted, and what is reserved is there', () => {
+test('without backorder every piece is on hand, sold or adjusted, and reserved pieces are on hand', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
       play(steps, false, ({ stock, open, adjusted, taken }) => {
@@ -73,7 +73,7 @@ test('without backorder every piece is on hand, sold or adjusted, and what is re
   );
 });
 
-test('with backorder every piece is on hand, sold or adjusted, and what is sold beyond them is owed', () => {
+test('with backorder every piece is on hand, sold or adjusted, and pieces sold beyond these are owed', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
       play(steps, true, ({ stock, open, adjusted, taken }) => {
@@ -89,12 +89,12 @@ test('with backorder every piece is on hand, sold or adjusted, and what is sold 
   );
 });
 
-test('only what is tracked is counted', () => {
+test('only tracked stock is counted', () => {
   const stock = { tracked: false, onHand: 1, reserved: 0, backorder: false };
   expect([null, stock, { ...stock, tracked: true }].map(isCounted)).toEqual([false, false, true]);
 });
 
-test('what orders have reserved is never forgotten, also where an import says that nothing is counted', () => {
+test('reservations of orders are kept even if an import turns off the counting of stock', () => {
   const kept = { reserved: 3, owed: 2, onHand: 0 };
   expect([toStock(null, { ...kept, reserved: 0 }), toStock(null, kept)]).toEqual([
     null,

@@ -21,7 +21,7 @@ test('a document as one text is its words with spaces between them', () => {
   fc.assert(fc.property(sentence, sentence, expectSame), { numRuns: 2000 });
 });
 
-test('of a long document both keep as many distinct words', () => {
+test('both forms of a long document keep the same number of distinct words', () => {
   const long = Array.from({ length: 3000 }, (_, index) => `w${index}`).join(' ');
   const entries = toDocumentWords({ title: 'Long', body: long });
   expect(entries.length).toBe(2000);

@@ -127,7 +127,7 @@ describeOnDatabases('cached lists on %s', kind => {
     ['nothing changes', false, false],
     ['a change overtakes it', true, false],
     ['a change overtakes it, and it is requested again', true, true],
-  ])('a list that is read while %s', async (_, isChanged, isRequestedAgain) => {
+  ])('a list read while %s is cached only if it is current', async (_, isChanged, isRequestedAgain) => {
     const category = crypto.randomUUID();
     const lamp = await addProduct(service, { price: 5, category });
     const other = await addProduct(service, { category: `other ${category}` });

@@ -28,7 +28,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     (await call(service, { path: '/v1/products', as: 'admin' })).body.meta.total as number;
   const replayed = ({ headers }: Received) => headers.get('Idempotency-Replayed');
 
-  test('a repetition gets the first response again, and nothing is written', async () => {
+  test('a repeated request gets the first response again and writes nothing', async () => {
     const key = newKey();
     const first = await call(service, post(key));
     expect([first.status, replayed(first)]).toEqual([201, null]);
@@ -43,7 +43,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     expect(await contentsOf(service)).toEqual(before);
   });
 
-  test('the first response is given again even when the resource has changed or gone', async () => {
+  test('a repeated request gets the first response even after the resource was deleted', async () => {
     const key = newKey();
     const first = await call(service, post(key));
     await call(service, { method: 'DELETE', path: `/v1/products/${first.body.id}`, as: 'editor' });
@@ -51,7 +51,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true']);
   });
 
-  test('the first response is given again in its own media type, whatever the repetition accepts', async () => {
+  test('a repeated request gets the first response in its own media type, whatever it accepts', async () => {
     for (const type of ['application/json', 'application/hal+json', 'application/vnd.catalog.v1+json']) {
       const request = post(newKey());
       const accepting = (accept: string) =>
@@ -87,7 +87,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     await play(service, { name: 'another path', ...post(key, { rating: 1 }), path, ...refusal });
   });
 
-  test('keys are each caller’s own', async () => {
+  test('each caller has separate keys', async () => {
     const key = newKey();
     const made = [await call(service, post(key)), await call(service, post(key, undefined, 'admin'))];
     const apiKey = await addKey(service, 'products:write');
@@ -97,7 +97,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     expect(new Set(made.map(({ body }) => body.id)).size).toBe(3);
   });
 
-  test('of ten at once with one key one does the work', async () => {
+  test('of ten concurrent requests with one key only one is executed', async () => {
     const key = newKey();
     const before = await total();
     await using replica = await service.replica();
@@ -137,7 +137,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     expect((await call(service, post(key))).body.id).toBe(first.body.id);
   });
 
-  test('a request that failed is not kept: its key can be used for the right one', async () => {
+  test('a failed request is not stored, so its key can be used for a corrected one', async () => {
     const key = newKey();
     await call(service, post(newKey(), { name: 'Taken', price: 1, sku: `SKU-${key}` }));
     const sku = `SKU-${key}`;
@@ -153,7 +153,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     expect([made.status, replayed(made)]).toEqual([201, null]);
   });
 
-  test('answers with credentials are not kept: signing in twice gives two sessions', async () => {
+  test('responses with credentials are not stored: signing in twice creates two sessions', async () => {
     const login = {
       ...post(newKey(), { email: emailOf('user'), password: 'correct horse battery' }),
       path: '/v1/auth/login',
@@ -164,7 +164,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     expect(second.body.refreshToken).not.toBe(first.body.refreshToken);
   });
 
-  test('other methods take no notice of it', async () => {
+  test('PATCH ignores it', async () => {
     const { body } = await call(service, post(newKey()));
     const key = newKey();
     for (const price of [2, 3]) {

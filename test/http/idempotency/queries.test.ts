@@ -27,7 +27,7 @@ describeOnDatabases('Idempotency-Key and the query on %s', kind => {
     return [status, body.alt ?? body.error, headers.get('Idempotency-Replayed')];
   }
 
-  test('another query is another request', async () => {
+  test('the same key with another query is refused', async () => {
     expect(await upload('a', '?alt=Front')).toEqual([201, 'Front', null]);
     expect(await upload('a', '?alt=Back')).toEqual([422, 'IDEMPOTENCY_KEY_REUSED', null]);
     expect(await upload('a', '')).toEqual([422, 'IDEMPOTENCY_KEY_REUSED', null]);
@@ -35,7 +35,7 @@ describeOnDatabases('Idempotency-Key and the query on %s', kind => {
     expect(await upload('b', '?alt=Front')).toEqual([422, 'IDEMPOTENCY_KEY_REUSED', null]);
   });
 
-  test('another spelling, a parameter that the operation does not know, and api_key make no other', async () => {
+  test('another spelling, an unknown parameter or api_key does not make another request', async () => {
     expect(await upload('c', '?alt=Front+view')).toEqual([201, 'Front view', null]);
     for (const query of ['?a%6Ct=Front%20view', '?try=2&alt=Front+view', '?alt=Front+view&alt2=Back'])
       expect(await upload('c', query)).toEqual([201, 'Front view', 'true']);

@@ -78,7 +78,7 @@ describeOnDatabases('hostile input on %s', kind => {
   const create = (body: string | Uint8Array) =>
     call(service, { method: 'POST', path: '/v1/products', as: 'editor', headers: json, body });
 
-  test.each(bodies)('a body of %s is refused everywhere', async (name, body, error) => {
+  test.each(bodies)('a body of %s is refused by every method', async (name, body, error) => {
     const request = { name, as: 'editor', headers: json, body, status: 400, error } as const;
     await play(service, { ...request, method: 'POST', path: '/v1/products' });
     const product = await addProduct(service);
@@ -88,12 +88,12 @@ describeOnDatabases('hostile input on %s', kind => {
     if (malformed) await play(service, { ...request, method: 'POST', path: '/v1/auth/login' });
   });
 
-  test('a byte order mark before a body is left out', async () => {
+  test('a byte order mark before a body is ignored', async () => {
     const { status, body } = await create(`\ufeff${lampWith('"x":1')}`);
     expect([status, body.name]).toEqual([201, 'Lamp']);
   });
 
-  test('an empty media type is named as such', async () => {
+  test('the error for an empty media type says that it is empty', async () => {
     const headers = { 'Content-Type': '' };
     const body = lampWith('"x":1');
     const refused = await call(service, {
@@ -109,16 +109,16 @@ describeOnDatabases('hostile input on %s', kind => {
     ]);
   });
 
-  test('a body of 64 levels is taken', async () => {
+  test('a body of 64 levels is accepted', async () => {
     expect((await create(lampWith(`"x":${'['.repeat(63)}${']'.repeat(63)}`))).status).toBe(201);
   });
 
-  test.each(paths)('%s is answered', async (path, status) => {
+  test.each(paths)('%s gets the expected status', async (path, status) => {
     const answer = await play(service, { name: path, path, as: 'user', status });
     if (status >= 400) expect(answer.body.message.length).toBeLessThan(500);
   });
 
-  test('text that would be code elsewhere is kept as text', async () => {
+  test('text that looks like code is stored as text', async () => {
     const texts = [
       "'; drop table products; --",
       '" or ""="',
@@ -145,19 +145,19 @@ describeOnDatabases('hostile input on %s', kind => {
   test.each([
     ['a request id too long', { 'X-Request-ID': 'x'.repeat(256) }],
     ['a request id beyond ASCII', { 'X-Request-ID': 'caf\u00e9' }],
-  ])('%s gets an id of ours', async (_, headers) => {
+  ])('%s is replaced by a generated id', async (_, headers) => {
     const response = await fetch(`${service.url}/health`, { headers });
     expect(response.headers.get('X-Request-ID')).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
   });
 
-  test('a request id that no URI may hold is encoded where an error is named by it', async () => {
+  test('a request id with characters that URIs exclude is percent-encoded in `instance`', async () => {
     const headers = { 'X-Request-ID': '"}\\{ <%', Accept: 'application/problem+json' };
     const { status, body } = await call(service, { path: '/v1/products/0', as: 'user', headers });
     expect([status, body.requestId]).toEqual([404, headers['X-Request-ID']]);
     expect(body.instance).toBe('urn:request:%22%7D%5C%7B%20%3C%25');
   });
 
-  test('a forged Host does not lead links elsewhere when BASE_URL is set', async () => {
+  test('a forged Host does not change links when BASE_URL is set', async () => {
     await using replica = await service.replica({ BASE_URL: 'https://api.shop.example' });
     const response = await fetch(`${replica.url}/v1/products`, {
       headers: {
@@ -188,7 +188,7 @@ describeOnDatabases('hostile input on %s', kind => {
   );
 
   test.skipIf(parsing === undefined)(
-    'every published JSON text is read, and what is undecided is no failure',
+    'every published JSON text is accepted, and implementation-defined texts cause no failure',
     async () => {
       const accepted = published.filter(file => file.startsWith('y_'));
       expect(accepted.length).toBeGreaterThan(80);

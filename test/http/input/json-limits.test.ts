@@ -28,7 +28,7 @@ describeOnDatabases('JSON bodies of many parts on %s', kind => {
       body: [{ op: 'remove', path }],
     });
 
-  test('far more members than any body has are refused before they are parsed', async () => {
+  test('a body with far too many members is refused before it is parsed', async () => {
     const body = members(75_000);
     await login(members(10));
     const responses: Received[] = [];
@@ -53,7 +53,7 @@ describeOnDatabases('JSON bodies of many parts on %s', kind => {
     ]);
   });
 
-  test('colons and commas in strings are none', async () => {
+  test('colons and commas in strings do not count as members or elements', async () => {
     const description = '\\":, '.repeat(3000);
     const made = await addProduct(service, { description });
     expect(made.description).toBe(description);
@@ -62,7 +62,7 @@ describeOnDatabases('JSON bodies of many parts on %s', kind => {
     );
   });
 
-  test('the largest bodies that operations take are taken', async () => {
+  test('the largest bodies that operations allow are accepted', async () => {
     const texts = Array.from({ length: 50 }, (_, index) => `Text ${index}`);
     const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`a${index}`, texts]));
     const options = Array.from({ length: 5 }, (_, index) => ({

@@ -97,7 +97,7 @@ const bodies: [method: string, path: string, member: string, text: Text, type?: 
   ['POST', '/v1/products', 'description', run('ab ')],
 ];
 
-describeOnDatabases('texts of any length on %s', kind => {
+describeOnDatabases('time grows at most linearly with the length of a text on %s', kind => {
   let service: TestService;
   let product: string;
   beforeAll(async () => {
@@ -185,7 +185,7 @@ describeOnDatabases('texts of any length on %s', kind => {
   test.each([
     ['POST', '/v1/auth/login', (name: string) => ({ [name]: 1 })],
     ['POST', '/v1/products', (name: string) => ({ name: 'Lamp', price: 1, attributes: { [name]: 1 } })],
-  ])('%s %s: a name as long as a body takes about as long as a value', async (method, path, bodyOf) => {
+  ])('%s %s: a very long name of a member takes about as long as a value', async (method, path, bodyOf) => {
     const headers = { ...authorization(), 'Content-Type': 'application/json', Prefer: 'handling=strict' };
     for (const unit of ['a', '%41', '%2541', 'eyJ-']) {
       const text = run(unit)(900_000);

@@ -39,7 +39,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     ['a chunk of no size', ['Transfer-Encoding: chunked'], `zz\r\n${lamp}\r\n0\r\n\r\n`],
     ['a chunk of negative size', ['Transfer-Encoding: chunked'], `-1d\r\n${lamp}\r\n0\r\n\r\n`],
     ['a chunk beyond any size', ['Transfer-Encoding: chunked'], `${'f'.repeat(20)}\r\n${lamp}\r\n0\r\n\r\n`],
-  ])('%s: refused, written nowhere, and what follows is not a request', (_, headers, body) =>
+  ])('%s: refused without a write, and the bytes after it are not read as a request', (_, headers, body) =>
     writesNothing(service, async () => {
       const own = ['Host: x', editor(), 'Content-Type: application/json', ...headers];
       const response = await raw('POST /v1/products HTTP/1.1', own, `${body}${smuggled}`);
@@ -48,7 +48,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     }),
   );
 
-  test('a body that nobody requested is not taken for the next request', async () => {
+  test('the body of a GET is not taken for the next request', async () => {
     const headers = ['Host: x', `Content-Length: ${smuggled.length}`];
     const response = await raw('GET /health HTTP/1.1', headers, smuggled);
     expect([response.status, responsesIn(response)]).toEqual([200, 1]);
@@ -58,7 +58,7 @@ describeOnDatabases('unusual messages on %s', kind => {
   test.each([
     ...['evil.example/x', 'user:password@evil.example', 'a b', '"><script>', 'a?b', 'a#b', 'a\\b'],
     ...['[::1', 'a:b', 'a:+1', 'a:99999', '::1', '[a', 'a]'],
-  ])('Host: %s is no host: 400', host =>
+  ])('Host: %s is refused with 400', host =>
     writesNothing(service, async () => {
       for (const target of ['/', '/v1/products']) {
         const response = await raw(`GET ${target} HTTP/1.1`, [`Host: ${host}`, editor()]);
@@ -76,7 +76,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     [['Host: a.example', 'host: a.example']],
     [['Host: a.example', 'Host:']],
     [['Host:', 'Host: a.example']],
-  ])('two hosts, %j: 400', hosts =>
+  ])('two hosts, %j, are refused with 400', hosts =>
     writesNothing(service, async () => {
       for (const line of ['GET /v1/me', 'OPTIONS /v1/me', 'GET /v1/nothing', 'GET /', 'POST /v1/products']) {
         const response = await raw(
@@ -90,7 +90,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     }),
   );
 
-  test('who names no host gets links to the service itself', async () => {
+  test('a request without a host gets links to the service itself', async () => {
     const local = `http://localhost:${new URL(service.url).port}`;
     for (const [version, headers] of [
       ['1.0', []],
@@ -135,7 +135,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     expect(bodyOf(response).links.v1).toBe(`${base}/openapi.json`);
   });
 
-  test('the target may be a whole address', async () => {
+  test('the request target may be an absolute URL', async () => {
     const response = await raw('GET http://shop.example/v1/me HTTP/1.1', ['Host: shop.example', editor()]);
     expect([response.status, bodyOf(response).role]).toEqual([200, 'editor']);
   });
@@ -158,7 +158,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     }),
   );
 
-  test('two sets of credentials are none', async () => {
+  test('two Authorization headers are refused with 401', async () => {
     const both = [editor(), `Authorization: Bearer ${service.tokens.admin}`];
     for (const headers of [both, both.toReversed()]) {
       const response = await raw('GET /v1/me HTTP/1.1', ['Host: x', ...headers]);
@@ -166,7 +166,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     }
   });
 
-  test('dots in a path lead nowhere, encoded or not', async () => {
+  test('a path with dot segments gets 404, encoded or not', async () => {
     for (const target of ['/health/../v1/me', '/v1/products/%2e%2e/me', '/docs/%2e%2e/v1/me', '/v1/./me']) {
       const response = await raw(`GET ${target} HTTP/1.1`, ['Host: x', editor()]);
       expect([target, response.status]).toEqual([target, 404]);

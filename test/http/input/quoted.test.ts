@@ -11,7 +11,7 @@ const lengths = Array.from({ length: 12 }, (_, index) => index * 10 + 4);
 /** The length of a credential's part, beginning with the prefix that marks it as a credential. */
 const partLength = 6;
 
-describeOnDatabases('quoted texts on %s', kind => {
+describeOnDatabases('errors quote no part of credentials on %s', kind => {
   let service: TestService;
   let secrets: readonly string[];
   let productId: number;
@@ -37,14 +37,14 @@ describeOnDatabases('quoted texts on %s', kind => {
     for (const secret of secrets) expect(response.text).not.toContain(secret.slice(0, partLength));
   }
 
-  test('of the names of facets', async () => {
+  test('in names of facets', async () => {
     for (const secret of secrets)
       for (const length of lengths)
         for (const name of [`${'a'.repeat(length)}.${secret}`, `attr.${'b'.repeat(length)}\n${secret}`])
           await expectNoPart(400, { path: `/v1/products?facets=${encodeURIComponent(name)}` });
   });
 
-  test('of the pointers of a patch', async () => {
+  test('in pointers of a patch', async () => {
     const patch = (path: string, strict: boolean): Call => ({
       method: 'PATCH',
       path: `/v1/products/${productId}`,
@@ -62,7 +62,7 @@ describeOnDatabases('quoted texts on %s', kind => {
         }
   });
 
-  test('of names in which a credential goes on for longer than is read', async () => {
+  test('in names with a credential longer than the examined part', async () => {
     const claims = 'x'.repeat(5000);
     for (const length of lengths)
       for (const secret of [
@@ -82,7 +82,7 @@ describeOnDatabases('quoted texts on %s', kind => {
       }
   });
 
-  test('of the values of attributes', async () => {
+  test('in values of attributes', async () => {
     for (const secret of secrets)
       for (const length of lengths) {
         const text = `${'a'.repeat(length)}\n${secret}`;

@@ -28,26 +28,29 @@ describeOnDatabases('strict handling of attributes on %s', kind => {
 
   const lists = ['/v1/products?', '/v1/search?q=lamp&'];
 
-  test.each(lists)('%s refuses one that no product has and none defines, with the nearest', async list => {
-    const path = `${list}attr.color=red&attr.colour=red&attr.vlotage=5&attr.nothing=x`;
-    const refused = await call(service, { path, as: 'user', headers: strict });
-    expect(refused.status).toBe(400);
-    const all = 'the known names are attr.voltage, attr.colour, attr.material and attr.watt';
-    expect(refused.body.details).toEqual([
-      {
-        field: 'attr.color',
-        pointer: '#/attr.color',
-        code: 'unknown',
-        message: 'is not known; the nearest known name is attr.colour',
-      },
-      expect.objectContaining({ message: 'is not known; the nearest known name is attr.voltage' }),
-      expect.objectContaining({ field: 'attr.nothing', message: `is not known; ${all}` }),
-    ]);
-    expect((await call(service, { path, as: 'user' })).status).toBe(200);
-    expect((await call(service, { path, as: 'user', headers: strict })).status).toBe(400);
-  });
+  test.each(lists)(
+    '%s refuses an attribute that is neither used nor defined, and names the nearest',
+    async list => {
+      const path = `${list}attr.color=red&attr.colour=red&attr.vlotage=5&attr.nothing=x`;
+      const refused = await call(service, { path, as: 'user', headers: strict });
+      expect(refused.status).toBe(400);
+      const all = 'the known names are attr.voltage, attr.colour, attr.material and attr.watt';
+      expect(refused.body.details).toEqual([
+        {
+          field: 'attr.color',
+          pointer: '#/attr.color',
+          code: 'unknown',
+          message: 'is not known; the nearest known name is attr.colour',
+        },
+        expect.objectContaining({ message: 'is not known; the nearest known name is attr.voltage' }),
+        expect.objectContaining({ field: 'attr.nothing', message: `is not known; ${all}` }),
+      ]);
+      expect((await call(service, { path, as: 'user' })).status).toBe(200);
+      expect((await call(service, { path, as: 'user', headers: strict })).status).toBe(400);
+    },
+  );
 
-  test.each(lists)('%s takes one that is defined or used', async list => {
+  test.each(lists)('%s accepts an attribute that is defined or used', async list => {
     for (const [parameter, total] of [
       ['attr.voltage=5', 0],
       ['attr.watt=gte:5', 1],
@@ -57,7 +60,7 @@ describeOnDatabases('strict handling of attributes on %s', kind => {
     }
   });
 
-  test('a name that is empty is said to be one', async () => {
+  test('the error for an empty name says that it is empty', async () => {
     const path = '/v1/products?=1&page=1';
     const { status, body } = await call(service, { path, as: 'user', headers: strict });
     const message = 'has a parameter without a name';

@@ -32,7 +32,7 @@ describe('strict handling of every operation', () => {
   afterAll(() => service.stop());
 
   test.each(named(operations))(
-    '%s: takes its own example, and refuses one name more',
+    '%s: accepts its own example and refuses any unknown name',
     async (_, operation) => {
       const path = await walk.existingPath(operation);
       const other = `${path}${path.includes('?') ? '&' : '?'}unheardOf=1`;
@@ -53,29 +53,34 @@ describe('strict handling of every operation', () => {
   const representing = operations.filter(
     ({ method, body, responses }) => body !== undefined && (method === 'POST' ? '201' : '200') in responses,
   );
-  test('there are operations that show what they have made or changed', () => {
+  test('some operations respond with the resource that they created or changed', () => {
     expect(representing.filter(({ method }) => method === 'POST').length).toBeGreaterThan(10);
   });
 
-  test.each(named(representing))('%s: what it shows and does not take is read-only', async (_, operation) => {
-    const path = await walk.existingPath(operation);
-    const { body } = await walk.send(operation, path);
-    const shown: object = body.data ?? body;
-    // The result of a bulk operation is not the representation of a single resource.
-    if ('updated' in shown) return;
-    const example = walk.body(operation);
-    const { headers } = walk.credentials(operation);
-    const sent = { ...(typeof example === 'object' ? example : {}), ...shown, unheardOf: 1 };
-    await writesNothing(service, async () => {
-      const json = { ...headers, ...strict, 'Content-Type': 'application/json' };
-      const refused = await walk.send(operation, path, { headers: json, body: sent });
-      expect(refused.status).toBe(400);
-      const problems: Problem[] = refused.body.details ?? readPlainError(refused.body.error);
-      const readOnly = problems.filter(({ message }) => message === 'is read-only');
-      expect(problems.filter(problem => !readOnly.includes(problem))).toMatchObject([{ field: 'unheardOf' }]);
-      if ('id' in shown) expect(readOnly.map(({ field }) => field)).toContain('id');
-    });
-  });
+  test.each(named(representing))(
+    '%s: members that it returns but does not accept are read-only',
+    async (_, operation) => {
+      const path = await walk.existingPath(operation);
+      const { body } = await walk.send(operation, path);
+      const shown: object = body.data ?? body;
+      // The result of a bulk operation is not the representation of a single resource.
+      if ('updated' in shown) return;
+      const example = walk.body(operation);
+      const { headers } = walk.credentials(operation);
+      const sent = { ...(typeof example === 'object' ? example : {}), ...shown, unheardOf: 1 };
+      await writesNothing(service, async () => {
+        const json = { ...headers, ...strict, 'Content-Type': 'application/json' };
+        const refused = await walk.send(operation, path, { headers: json, body: sent });
+        expect(refused.status).toBe(400);
+        const problems: Problem[] = refused.body.details ?? readPlainError(refused.body.error);
+        const readOnly = problems.filter(({ message }) => message === 'is read-only');
+        expect(problems.filter(problem => !readOnly.includes(problem))).toMatchObject([
+          { field: 'unheardOf' },
+        ]);
+        if ('id' in shown) expect(readOnly.map(({ field }) => field)).toContain('id');
+      });
+    },
+  );
 
   /** The operation's example with an unknown member, in each of its JSON media types. */
   function withUnknownMember(operation: Operation): (Partial<Call> & { readonly field: string })[] {

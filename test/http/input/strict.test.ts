@@ -234,7 +234,7 @@ describeOnDatabases('strict handling on %s', kind => {
     },
   );
 
-  test('the same is ignored without the preference, also right after it was refused', async () => {
+  test('unknown names are ignored without the preference, also right after a refusal', async () => {
     const path = '/v1/products?perpage=5&sort=price';
     await call(service, { path, as: 'user' });
     expect((await call(service, { path, as: 'user', headers: strict })).status).toBe(400);
@@ -248,7 +248,7 @@ describeOnDatabases('strict handling on %s', kind => {
     expect(changed.body).toMatchObject({ id: made.id, price: 6 });
   });
 
-  test('members may stand where any will do, and pointers may name what is only shown', async () => {
+  test('a JSON Patch may test read-only members and append to arrays', async () => {
     const made = await addProduct(service, product);
     const operationsOnIt = [
       { op: 'test', path: '/id', value: made.id },
@@ -260,7 +260,7 @@ describeOnDatabases('strict handling on %s', kind => {
     expect((await call(service, { ...sent, body: operationsOnIt })).body.tags).toEqual(['new']);
   });
 
-  test('a merge patch may have read-only members as they are', async () => {
+  test('a merge patch may contain read-only members with their current values', async () => {
     const made = await addProduct(service, { ...product, stock: { onHand: 3 } });
     const headers = { ...strict, 'Content-Type': merge };
     const { body } = await call(service, { path: pathOf(made), as: 'editor' });
@@ -288,7 +288,7 @@ describeOnDatabases('strict handling on %s', kind => {
     if (applies) expect(response.body.message).toBe('colour: is not known; attr.colour would be');
   });
 
-  test('a body of very many unknown members names a hundred of them', async () => {
+  test('the error for very many unknown members names a hundred of them', async () => {
     const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`member${index}`, index]));
     const sent = { method: 'POST', path: '/v1/products', as: 'editor', headers: strict, body: many } as const;
     const { body } = await call(service, sent);

@@ -50,7 +50,7 @@ describeOnDatabases('the quota on %s', kind => {
       expect(fresh.headers.get('X-RateLimit-Reset')).toBe(String(reset + 3600));
     }));
 
-  test('is one for each user, key and address', () =>
+  test('is separate for each user, key and address', () =>
     withService({ RATE_LIMIT: '20' }, async service => {
       const scopes = ['products:read'];
       const [one, other] = [await addUnusedKey(service, { scopes }), await addUnusedKey(service, { scopes })];
@@ -177,7 +177,7 @@ describeOnDatabases('the quota on %s', kind => {
       }
     }));
 
-  test('at the end of the quota polling goes on being free', () =>
+  test('more polls than the quota are free while they get 304', () =>
     withService({}, async service => {
       const first = await call(service, me);
       const poll = { ...me, headers: { 'If-None-Match': first.headers.get('ETag') ?? '' } };
@@ -187,7 +187,7 @@ describeOnDatabases('the quota on %s', kind => {
       }
     }));
 
-  test('conditions that name no earlier response make nothing free', () =>
+  test('304 is charged for conditions that name no earlier response', () =>
     withService({}, async service => {
       const later = new Date(service.clock.now() + 3_600_000).toUTCString();
       const conditions: Record<string, string>[] = [
@@ -201,7 +201,7 @@ describeOnDatabases('the quota on %s', kind => {
       }
     }));
 
-  test('after ten times the limit polling is charged', () =>
+  test('polling is charged after ten times the limit', () =>
     withService({}, async service => {
       const first = await call(service, me);
       const poll = { ...me, headers: { 'If-None-Match': first.headers.get('ETag') ?? '' } };
@@ -229,7 +229,7 @@ describeOnDatabases('the quota on %s', kind => {
       expect((await call(service, me)).status).toBe(200);
     }));
 
-  test('of many requests at once no more than the quota are served', () =>
+  test('of many concurrent requests only as many as the quota are served', () =>
     withService({ RATE_LIMIT: '20' }, async service => {
       const responses = await Promise.all(Array.from({ length: 50 }, () => call(service, me)));
       expect(responses.filter(({ status }) => status === 200)).toHaveLength(20);

@@ -21,7 +21,7 @@ describeOnDatabases('the quota on %s', kind => {
     }),
   );
 
-  test.if(kind === 'postgresql')('so is how much polling is free', () =>
+  test.if(kind === 'postgresql')('free polling is shared by all replicas', () =>
     withService({}, async service => {
       const replicas = [service, await service.replica()];
       const etag = (await call(service, me)).headers.get('ETag') ?? '';

@@ -47,7 +47,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
       expect(await statusOf(signIn(email, 'wrong', from))).toBe(401);
   }
 
-  test('five failures of an account and an address are free; each further one waits twice as long, on any replica', async () => {
+  test('after five failures of an account from an address each further one doubles the wait, on any replica', async () => {
     const email = emailOf('user');
     for (let left = perPair - 1; left >= 0; left--)
       expect(quotaOf(await signIn(email, 'wrong', guesser))).toEqual([401, perPair, left, 900]);
@@ -81,7 +81,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     await fail(perPair, email, guesser);
     expect(await statusOf(signIn(email, 'wrong', guesser))).toBe(429);
   });
-  test('a success between failures takes back no more than itself', async () => {
+  test('a success between failures forgives none of them', async () => {
     const email = emailOf('user');
     expect(await statusOf(signIn(email, password, home))).toBe(200);
     await fail(perKnownPair, email, home);
@@ -104,7 +104,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     return waitOf(refused);
   }
 
-  test('a success takes nothing, and sixteen at once all succeed', async () => {
+  test('successes use up no attempts, and sixteen concurrent ones all succeed', async () => {
     const email = emailOf('admin');
     for (const from of [home, elsewhere]) {
       const responses = await Promise.all(Array.from({ length: 16 }, () => signIn(email, password, from)));
@@ -113,7 +113,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(quotaOf(await signIn(email, password, home))).toEqual([200, perKnownPair, perKnownPair, 300]);
   });
 
-  test('wrong passwords at once are no more than one after the other', async () => {
+  test('concurrent wrong passwords are limited like consecutive ones', async () => {
     const email = emailOf('user');
     const responses = await Promise.all(Array.from({ length: 40 }, () => signIn(email, 'wrong', guesser)));
     const failed = responses.filter(({ status }) => status === 401);
@@ -121,7 +121,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(35);
   });
 
-  test('an owner goes on where they have signed in before, no matter who guesses elsewhere, on every replica', async () => {
+  test('an owner can sign in from a known address on every replica while others guess elsewhere', async () => {
     const email = emailOf('admin');
     expect(await statusOf(signIn(email, password, home))).toBe(200);
     // Fail from many addresses, until only known ones may try.
@@ -148,7 +148,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(await statusOf(signIn(email, body.password, home))).toBe(429);
   });
 
-  test('also from a known address guesses are limited, for a minute at most', async () => {
+  test('guesses from a known address are limited too, for a minute at most', async () => {
     const email = emailOf('user');
     expect(await statusOf(signIn(email, password, home))).toBe(200);
     await fail(perKnownPair, email, home);
@@ -161,7 +161,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(await statusOf(signIn(email, password, home))).toBe(200);
   });
 
-  test('an address that tries account after account is slowed after a hundred', async () => {
+  test('an address has to wait after a hundred failures with different accounts', async () => {
     const known = emailOf('editor');
     expect(await statusOf(signIn(known, password, guesser))).toBe(200);
     for (let attempt = 1; attempt <= perAddress; attempt++) {
@@ -172,7 +172,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(await statusOf(signIn(known, password, guesser))).toBe(200);
   });
 
-  test('a refresh token that does not do is tried ten times at most', async () => {
+  test('an invalid refresh token can be tried ten times at most', async () => {
     const { refreshToken } = (await signIn(emailOf('user'), password, home)).body;
     expect(quotaOf(await refresh(refreshToken))).toEqual([200, 10, 10, 900]);
     const forged = `${refreshToken.slice(0, -4)}AAAA`;

@@ -63,7 +63,7 @@ describeOnDatabases('a long text that is not plain, on %s', kind => {
 });
 
 describeOnDatabases('a search on %s', kind => {
-  test('takes a turn for each text of a hit in which its words are looked for', async () => {
+  test('takes a turn for each text of a hit that is searched for its words', async () => {
     await using service = await startTestService(kind);
     const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, key) => [`k${key}`, 'Öl']));
     for (let count = 0; count < 10; count++)
@@ -84,7 +84,7 @@ describeOnDatabases('a search on %s', kind => {
   });
 });
 
-test('a page of long rows on sqlite is read some at a time', async () => {
+test('a page of long rows on sqlite is read in several turns', async () => {
   await using service = await startTestService('sqlite');
   const text = 'ä'.repeat(6000);
   for (let count = 0; count < many; count++) {
@@ -115,7 +115,7 @@ test('a page of long rows on sqlite is read some at a time', async () => {
   }
 });
 
-test('a page of long products on sqlite is read few at a time after another such page', async () => {
+test('a page of long products on sqlite is read in more turns after another such page', async () => {
   await using service = await startTestService('sqlite');
   for (const category of ['short', 'long'])
     for (let count = 0; count < 32; count++) {

@@ -9,7 +9,7 @@ import { emailOf, password, startTestService, type TestService } from '../../sup
 /** More than the attempts allowed for a token, and more than the mails allowed for an address. */
 const attempts = 12;
 
-describeOnDatabases('what fails for lack of the database on %s', kind => {
+describeOnDatabases('attempts that fail because the database is full are not counted on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -48,7 +48,7 @@ describeOnDatabases('what fails for lack of the database on %s', kind => {
   }
   const post = (path: string, body: object): Call => ({ method: 'POST', path, body });
 
-  test('a refresh token', async () => {
+  test('refreshing a session', async () => {
     const signedIn = await call(service, post('/v1/auth/login', { email: emailOf('user'), password }));
     const { refreshToken } = signedIn.body;
     await failsUncounted(post('/v1/auth/refresh', { refreshToken }), 'update', 'sessions', 200);
@@ -63,7 +63,7 @@ describeOnDatabases('what fails for lack of the database on %s', kind => {
     });
   });
 
-  test('the token of a mail, and the mail itself', async () => {
+  test('requesting a mail and using its token', async () => {
     const email = emailOf('editor');
     const request = post('/v1/auth/forgot-password', { email });
     await failsUncounted(request, 'insert', 'deliveries', 202);

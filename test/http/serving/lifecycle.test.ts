@@ -22,7 +22,7 @@ const beside: readonly Call[] = [
   { path: '/v2/products' },
 ];
 
-describeOnDatabases('the life of a version on %s', kind => {
+describeOnDatabases('the lifecycle of a version on %s', kind => {
   let current: TestService;
   let deprecated: TestService;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describeOnDatabases('the life of a version on %s', kind => {
   const said = ({ headers }: { headers: Headers }) =>
     ['Deprecation', 'Sunset', 'Link'].map(name => headers.get(name));
 
-  test('a deprecated version says since when, until when, and what follows', async () => {
+  test('responses of a deprecated version name its deprecation, sunset and successor', async () => {
     const expected = [
       'Mon, 01 Jun 2026 00:00:00 GMT',
       'Tue, 01 Jun 2027 12:00:00 GMT',
@@ -52,17 +52,17 @@ describeOnDatabases('the life of a version on %s', kind => {
     expect([unchanged.status, ...said(unchanged)]).toEqual([304, ...expected]);
   });
 
-  test('what is beside the version says nothing of it', async () => {
+  test('responses outside the version do not mention its deprecation', async () => {
     for (const request of beside)
       expect([request, ...said(await call(deprecated, request))]).toEqual([request, null, null, null]);
   });
 
-  test('a current version says nothing', async () => {
+  test('responses of a current version mention no deprecation', async () => {
     for (const request of [...ofVersion, ...beside])
       expect([request, ...said(await call(current, request))]).toEqual([request, null, null, null]);
   });
 
-  test('each is said by itself too', async () => {
+  test('a version can have a sunset alone', async () => {
     await using only = await current.replica({ SUNSET_V1: '2027-06-01' });
     expect(said(await call(only, { path: '/v1/products' }))).toEqual([
       null,

@@ -37,7 +37,7 @@ describeOnDatabases('pages of long items on %s', kind => {
     call(service, { path, as: 'admin', headers });
 
   test.each(['/v1/articles', '/v1/products?category=Long', '/v1/products?category=Long&sort=name'])(
-    '%s: one page has what many have, in JSON and HAL',
+    '%s: one long page has the same items as many short ones, in JSON and HAL',
     async list => {
       const parameters = list.includes('?') ? `${list}&` : `${list}?`;
       const whole = await get(`${parameters}perPage=100`);
@@ -53,7 +53,7 @@ describeOnDatabases('pages of long items on %s', kind => {
   );
 
   test.each(['/v1/articles?perPage=100', '/v1/products?category=Long&perPage=100'])(
-    '%s: its entity tag holds until one of its items is changed',
+    '%s: its entity tag stays the same until one of its items changes',
     async list => {
       const { headers } = await get(list);
       const etag = headers.get('etag') ?? '';
@@ -74,7 +74,7 @@ describeOnDatabases('pages of long items on %s', kind => {
     },
   );
 
-  test('the length of HEAD is that of GET', async () => {
+  test('HEAD has the Content-Length of GET', async () => {
     const path = '/v1/articles?perPage=100';
     const headers = { Authorization: `Bearer ${service.tokens.admin}`, 'Accept-Encoding': 'identity' };
     const got = await fetch(`${service.url}${path}`, { headers });

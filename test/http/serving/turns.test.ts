@@ -36,7 +36,7 @@ async function answeredDuring(long: Promise<Response>): Promise<number> {
   return answered - 1;
 }
 
-test('a patch of many large products, which is one transaction', async () => {
+test('other requests are answered during a patch of many large products', async () => {
   const patch = fetch(`${service.url}/v1/products`, {
     method: 'PATCH',
     headers: { Authorization: `Bearer ${service.tokens.admin}`, 'Content-Type': 'application/json' },
@@ -48,7 +48,7 @@ test('a patch of many large products, which is one transaction', async () => {
   expect([texts.length, new Set(texts)]).toEqual([100, new Set([text])]);
 });
 
-test('the document, made when it is first requested', async () => {
+test('other requests are answered while the document is first created', async () => {
   const fresh = await startTestService('sqlite');
   const [first, second] = await Promise.all([
     answeredDuring(fetch(`${fresh.url}/openapi.json`)),
@@ -59,7 +59,7 @@ test('the document, made when it is first requested', async () => {
   await fresh.stop();
 });
 
-test('in a queue in order nothing passes what waits, though there is time for it', async () => {
+test('in an ordered queue no caller passes a waiting one, even if there is time', async () => {
   const takeTurn = createTurnQueue({ isInOrder: true });
   const served: string[] = [];
   const enter = async (name: string) => {
@@ -80,7 +80,7 @@ test('in a queue in order nothing passes what waits, though there is time for it
   expect(served).toEqual([...waiting, 'late']);
 });
 
-test('thousands of /health that are sent at once on one connection are not served in one turn', async () => {
+test('thousands of /health requests sent at once on one connection are not served in one turn', async () => {
   const { hostname, port } = new URL(service.url);
   const first = Promise.withResolvers<void>();
   const handlers = { data: () => first.resolve() };
@@ -94,7 +94,7 @@ test('thousands of /health that are sent at once on one connection are not serve
   socket.end();
 });
 
-test('requests that come at once: /health passes those that wait, and all are answered', async () => {
+test('of concurrent requests /health passes waiting ones, and all are answered', async () => {
   const order: string[] = [];
   const ask = async (name: string, path: string) => {
     const headers = {
