@@ -35,7 +35,7 @@ test('endpoints write through the transaction of their request, which confirms t
   expect(unused).toEqual([]);
 });
 
-test('handlers of endpoints take their argument apart, or hand the whole on as `context`', () => {
+test('handlers of endpoints destructure their argument, or pass it on whole as `context`', () => {
   const wrong = (text: string): string[] => {
     const heads = [...text.matchAll(/^ *(?:async )?handle(?:\((.*)\) \{|: (.*?) =>.*)$/gm)];
     const blocks = text.matchAll(/^( *)(?:async )?handle\(context\) \{\n([\s\S]*?)\n\1\},$/gm);
@@ -58,7 +58,7 @@ test('handlers of endpoints take their argument apart, or hand the whole on as `
   expect(served.flatMap(file => wrong(read(file)).map(text => `${file}: ${text}`))).toEqual([]);
 });
 
-test('the environment is read by the command line only, in every spelling', () => {
+test('only the command line reads the environment, in any spelling', () => {
   const wrong =
     /\bprocess\s*(\?\.)?\s*(\.\s*env\b|\[)|= process\b(?!\.)|\bfrom '(node:)?process'|\b(Bun|import\.meta)\.env\b/g;
   const spellings = [
@@ -77,7 +77,7 @@ test('the environment is read by the command line only, in every spelling', () =
   ).toEqual([]);
 });
 
-test('nothing silences the compiler', () => {
+test('no comment and no `any` silences the compiler', () => {
   expect(findings(files, read, /@ts-(ignore|expect-error|nocheck)/g)).toEqual([]);
   expect(findings(files, bareCodeIn, /((\bas|[:<|])\s*any\b(?!\s*[:=(.?])|,\s*any\b(?=[>\]]))/g)).toEqual([]);
 });
@@ -118,7 +118,7 @@ test('no module keeps state', () => {
   expect(files.flatMap(file => stateOf(bareCodeIn(file)).map(line => `${file}: ${line}`))).toEqual([]);
 });
 
-test('a cast stands at a boundary, which a comment within 8 lines above it names', () => {
+test('every cast has a Boundary comment within the 8 lines above it', () => {
   const unnamed = files.flatMap(file => {
     const boundaries = commentsOf(read(file)).flatMap(({ text, line }) =>
       /\bBoundary\b/.test(text) ? [line] : [],
@@ -134,7 +134,7 @@ test('a cast stands at a boundary, which a comment within 8 lines above it names
   expect(unnamed).toEqual([]);
 });
 
-test('scenarios for both databases go on without PostgreSQL: describeOnDatabases, not a loop over the kinds', () => {
+test('scenarios for both databases use describeOnDatabases, so that they also run without PostgreSQL', () => {
   const tests = filesOf('test/**/*.test.ts');
   expect(findings(tests, read, /(each\((\[\.\.\.)?|of )databaseKinds\b/g)).toEqual([]);
   const unguarded = tests.filter(file => {
@@ -144,12 +144,12 @@ test('scenarios for both databases go on without PostgreSQL: describeOnDatabases
   expect(unguarded).toEqual([]);
 });
 
-test('tests await promises themselves: matchers that wait for one can hang', () => {
+test('tests await promises themselves, because matchers that await can hang', () => {
   const wrong = /\.\s*(?:rejects|resolves)\s*\.|\.toThrow\w*\(.*\bawait\b|expect\(async\b/g;
   expect(findings(filesOf('test/**/*.ts'), bareCodeIn, wrong)).toEqual([]);
 });
 
-test('the dialects of SQL are spoken in storage/ only', () => {
+test('only storage/ contains SQL of a particular dialect', () => {
   const spoken =
     /dialect\.name\s*[!=]==|\b(json_each|json_extract|jsonb_\w+|unnest|string_to_array|sqlite_\w+|rowid|ilike)\b|::(text|integer|jsonb|bigint)\b|\bpragma\b/i;
   const broken = files
@@ -164,7 +164,7 @@ test('the dialects of SQL are spoken in storage/ only', () => {
   expect(broken).toEqual([]);
 });
 
-test('what is wrong with a field is said by buildErrorDetail, which alone writes pointers', () => {
+test('only buildErrorDetail writes the pointers of errors', () => {
   const wrong = /\bpointer: ['`]#|['`]#\/(?!components\/|\$defs\/)(?=[\w$])|['`]~[01]['`](?=\))/g;
   const written = ["pointer: '#'", "'#/sku'", '`#/items/', ".replaceAll('~', '~0')"];
   expect(written.filter(text => text.search(wrong) < 0)).toEqual([]);
@@ -219,12 +219,12 @@ test('functions are found in every spelling', () => {
   expect(functions.length).toBeGreaterThan(4000);
 });
 
-test('a function has at most 60 lines of its own, without those of the functions inside it and of what it declares', () => {
+test('a function has at most 60 lines, without nested functions and declarations of endpoints or metrics', () => {
   const long = functions.filter(({ own }) => own > 60);
   expect(long.map(({ where, line, own }) => `${where}, line ${line}: ${own} lines`)).toEqual([]);
 });
 
-test('with the functions inside it, a function has at most 150 lines; the longer ones are named, and do not grow', () => {
+test('a function has at most 150 lines with nested functions, and the listed exceptions do not grow', () => {
   const long = functions.filter(({ whole }) => whole > maxClosureLines);
   const grown = long.filter(({ where, whole }) => whole > (closures[where] ?? maxClosureLines));
   expect(grown.map(({ where, whole }) => `${where}: ${whole} lines`)).toEqual([]);
@@ -258,7 +258,7 @@ const namesakes = [...Map.groupBy(topmost, ({ name }) => name)].flatMap(([name, 
 const describeNamesakes = (wrong: typeof namesakes) =>
   wrong.map(({ name, places }) => `${name}: ${places.join(', ')}`);
 
-test('functions that do different things have different names, of which one at least is exported', () => {
+test('no exported function shares its name with a function of another file, except for listed names', () => {
   expect(topmost.filter(({ isExported }) => isExported).length).toBeGreaterThan(800);
   expect(topmost.length).toBeGreaterThan(1800);
   const shared = namesakes.filter(({ all }) => all.some(({ isExported }) => isExported));
@@ -276,7 +276,7 @@ test('no function is written twice', () => {
   expect(describeNamesakes(same)).toEqual([]);
 });
 
-test('functions that are declared by name are verbs', () => {
+test('names of declared functions begin with a verb', () => {
   const isDeclared = ({ file, line, name }: (typeof functions)[number]): boolean =>
     name !== '' &&
     new RegExp(`\\b(?:function\\*?|const) ${name}\\b`).test(read(file).split('\n')[line - 1] ?? '');

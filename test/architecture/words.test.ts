@@ -127,7 +127,7 @@ test('titles and comments of tests keep to the glossary', () => {
   expect(found([...titles, ...tests.flatMap(commentsIn)], refused)).toEqual([]);
 });
 
-test('comments and decisions name who does something', () => {
+test('comments and decisions name the actor', () => {
   const decisions = documents.filter(path => path.startsWith('docs/decisions/'));
   expect(found([...program, ...beside, ...tests].flatMap(commentsIn), vague)).toEqual([]);
   expect(found(program.flatMap(commentsIn), stilted)).toEqual([]);

@@ -96,7 +96,7 @@ for (const [program, file, args] of proxies) {
     test.each([
       ['small', 300],
       ['large', 5000],
-    ])('the tag of a %s response is good for 304 and If-Match in every coding', async (_, length) => {
+    ])('the entity tag of a %s response works for 304 and If-Match in every coding', async (_, length) => {
       const made = await post({ name: 'Lamp', price: 1, description: 'x'.repeat(length) });
       expect(made.status).toBe(201);
       const location = made.headers.get('Location') ?? '';
@@ -118,7 +118,7 @@ for (const [program, file, args] of proxies) {
       }
     });
 
-    test('forged addresses lead no link astray and name no caller', async () => {
+    test('forged X-Forwarded headers change neither links nor the logged caller', async () => {
       const forged = {
         'X-Forwarded-For': '203.0.113.9',
         'X-Forwarded-Host': 'evil.example',
@@ -130,7 +130,7 @@ for (const [program, file, args] of proxies) {
       expect(service.log().at(-1)?.caller).toBe('ip:127.0.0.1');
     });
 
-    test('what Bun answers badly gets no further than the proxy', async () => {
+    test('the proxy refuses requests that Bun answers badly', async () => {
       const { host } = new URL(url);
       const unknown = await send(url, [
         `FOO /v1/products HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
@@ -143,7 +143,7 @@ for (const [program, file, args] of proxies) {
     });
 
     // The other proxies do not poll on their own.
-    test.skipIf(program !== 'haproxy')('/ready is requested more often than STOP_DELAY', async () => {
+    test.skipIf(program !== 'haproxy')('/ready is polled at least once per STOP_DELAY', async () => {
       const requested = () => service.log().filter(({ target }) => target === '/ready').length;
       const [before, begun] = [requested(), performance.now()];
       const { STOP_DELAY } = loadConfig({});
@@ -153,7 +153,7 @@ for (const [program, file, args] of proxies) {
 
     // The other proxies pass trailers on: docs/operation.md.
     test.skipIf(program !== 'nginx' && program !== 'caddy')(
-      'trailers of a chunked body are left out',
+      'the proxy leaves out trailers of a chunked body',
       async () => {
         const { host } = new URL(url);
         const body = JSON.stringify({ name: 'Lamp', price: 1 });

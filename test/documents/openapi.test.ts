@@ -39,7 +39,7 @@ function resolved(node: unknown): Node {
   return resolved(tokens.reduce<unknown>((at, token) => (at as Node)[token], committed));
 }
 
-test('openapi.json is what the code writes now, in this order; else run npm run openapi', async () => {
+test('openapi.json matches the code, also in its order (else run npm run openapi)', async () => {
   const text = JSON.stringify(await createDocument());
   expect(JSON.parse(text)).toEqual(committed);
   const written = await Bun.file(join(root, 'openapi.json')).text();
@@ -52,28 +52,31 @@ test('the document is of OpenAPI 3.1', () => {
   expect(operations.length).toBeGreaterThan(100);
 });
 
-test.each(named)('%s: describes itself, and everything it sends and takes', (_, { operation, path }) => {
-  const { parameters = [], requestBody, responses } = operation;
-  // Boundary: beside operations, a path has the parameters that they share.
-  const shared = (paths[path]?.parameters ?? []) as unknown as readonly unknown[];
-  for (const text of ['operationId', 'summary', 'description']) expect(operation[text]).toBeString();
-  for (const parameter of [...parameters, ...shared]) {
-    const { name, description, example, schema, required } = resolved(parameter);
-    expect([name, description]).toEqual([name, expect.stringMatching(/\w/)]);
-    // API documentation tools send the examples that they fill in: only required parameters, and the harmless
-    // X-Request-ID, have one. Tools invent members for objects without an example, so those have an empty one.
-    const filled = required === true || name === 'X-Request-ID';
-    if (!filled && (schema as Node).type === 'object') expect([name, example]).toEqual([name, {}]);
-    else expect([name, example !== undefined]).toEqual([name, filled]);
-    if (!filled) expect([name, (schema as Node).examples]).toEqual([name, undefined]);
-    expect(schema).toBeObject();
-  }
-  for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {})) {
-    expect([type, schema]).toEqual([type, expect.any(Object)]);
-    expect([type, example]).toEqual([type, expect.anything()]);
-  }
-  for (const response of Object.values(responses)) checkResponse(resolved(response));
-});
+test.each(named)(
+  '%s: describes itself, its parameters, its body and its responses',
+  (_, { operation, path }) => {
+    const { parameters = [], requestBody, responses } = operation;
+    // Boundary: beside operations, a path has the parameters that they share.
+    const shared = (paths[path]?.parameters ?? []) as unknown as readonly unknown[];
+    for (const text of ['operationId', 'summary', 'description']) expect(operation[text]).toBeString();
+    for (const parameter of [...parameters, ...shared]) {
+      const { name, description, example, schema, required } = resolved(parameter);
+      expect([name, description]).toEqual([name, expect.stringMatching(/\w/)]);
+      // API documentation tools send the examples that they fill in: only required parameters, and the harmless
+      // X-Request-ID, have one. Tools invent members for objects without an example, so those have an empty one.
+      const filled = required === true || name === 'X-Request-ID';
+      if (!filled && (schema as Node).type === 'object') expect([name, example]).toEqual([name, {}]);
+      else expect([name, example !== undefined]).toEqual([name, filled]);
+      if (!filled) expect([name, (schema as Node).examples]).toEqual([name, undefined]);
+      expect(schema).toBeObject();
+    }
+    for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {})) {
+      expect([type, schema]).toEqual([type, expect.any(Object)]);
+      expect([type, example]).toEqual([type, expect.anything()]);
+    }
+    for (const response of Object.values(responses)) checkResponse(resolved(response));
+  },
+);
 
 function checkResponse(response: Node): void {
   const { description, headers, content = {}, 'x-alternative-content': others = {} } = response;
@@ -106,7 +109,7 @@ test.each(named)('%s: declares the errors of the layers', (_, { path, operation 
   expect(statuses).toEqual(expect.arrayContaining(expected));
 });
 
-test('every component is referred to', () => {
+test('every component is referenced', () => {
   const text = JSON.stringify(committed);
   // Security schemes are named without $ref, and path items only describe in words what holds for every path.
   const { securitySchemes: _, pathItems: _every, ...kinds } = committed.components as Record<string, Node>;
@@ -118,7 +121,7 @@ test('every component is referred to', () => {
   expect(unused).toEqual([]);
 });
 
-test('the document stays small enough to be read at once', () => {
+test('the document stays below its size limit', () => {
   // About 700 KB, with room for new resources: a typical one adds some 17 KB.
   expect(Bun.file(join(root, 'openapi.json')).size).toBeLessThan(720_000);
 });
@@ -157,7 +160,7 @@ test('every value of every enumeration has a description', () => {
   expect(without).toEqual([]);
 });
 
-test('patterns refuse what the service refuses: U+0000, blank text, addresses that are none', () => {
+test('patterns refuse U+0000, blank text and invalid addresses, as the service does', () => {
   const { properties } = resolved({ $ref: '#/components/schemas/CreateUser' });
   const patternOf = (name: string) => new RegExp(String(((properties as Node)[name] as Node).pattern), 'u');
   const samples = {
@@ -170,7 +173,7 @@ test('patterns refuse what the service refuses: U+0000, blank text, addresses th
   }
 });
 
-test('HEAD and OPTIONS are described once, with their statuses, and for no path of its own', () => {
+test('HEAD and OPTIONS are described once for all paths, with their statuses', () => {
   for (const [path, item] of Object.entries(paths))
     expect([path, item.head, item.options]).toEqual([path, undefined, undefined]);
   const { head, options } = resolved({ $ref: '#/components/pathItems/EveryPath' }) as (typeof paths)[string];
@@ -180,7 +183,7 @@ test('HEAD and OPTIONS are described once, with their statuses, and for no path 
     if (status !== '431') checkResponse(resolved(response));
 });
 
-test('the addresses in examples are those of operations, with what these require', () => {
+test('the addresses in examples belong to operations and have the required parameters', () => {
   const found: [string, address: string, method: string][] = [];
   const walk = (node: unknown, name: string): void => {
     if (typeof node !== 'object' || node === null) return;
@@ -207,7 +210,7 @@ test('the addresses in examples are those of operations, with what these require
   ]);
 });
 
-test('credentials are a bearer token unless an operation says otherwise', () => {
+test('operations require a bearer token unless they declare other credentials', () => {
   expect(committed.security).toEqual([{ bearerAuth: [] }]);
   expect(paths['/v1/auth/login']?.post?.security).toEqual([]);
   expect(paths['/v1/products']?.get).toMatchObject({
@@ -217,7 +220,7 @@ test('credentials are a bearer token unless an operation says otherwise', () => 
   });
 });
 
-test('parameters of queries have the types that their text stands for', () => {
+test('query parameters declare the types of their values', () => {
   const parameters = (paths['/v1/products']?.get?.parameters ?? []).map(resolved);
   const schemaOf = (name: string) => parameters.find(parameter => parameter.name === name)?.schema;
   expect(schemaOf('perPage')).toMatchObject({ type: 'integer', minimum: 1, maximum: 100 });
@@ -243,7 +246,7 @@ describe('the service', () => {
   });
   afterAll(() => service.stop());
 
-  test('serves the document that is committed', async () => {
+  test('serves the committed document', async () => {
     const served = await call(service, { path: '/openapi.json' });
     expect(served.status).toBe(200);
     expect(served.headers.get('content-type')).toBe('application/json');
@@ -282,7 +285,7 @@ describe('the service', () => {
   test.each([
     ['/docs/reader.js', 'text/javascript', 'SwaggerUIBundle({'],
     ['/docs/reader.css', 'text/css', '.swagger-ui'],
-  ])('serves %s of that page', async (path, type, part) => {
+  ])('serves %s of the documentation page', async (path, type, part) => {
     const asset = await call(service, { path });
     expect(asset.status).toBe(200);
     expect(asset.headers.get('content-type')).toBe(`${type}; charset=utf-8`);

@@ -22,26 +22,23 @@ describe('the pages', () => {
     ['/password-reset', 'v1/auth/password-reset'],
     ['/verify', 'v1/auth/verify'],
     ['/restore-address', 'v1/auth/restore-address'],
-  ])(
-    '%s loads nothing, gives its address to no other site, and runs nothing but its own',
-    async (path, action) => {
-      const page = await call(service, { path: `${path}?token=a-token-to-keep-secret`, headers: byBrowser });
-      expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
-      expect(page.headers.get('Cache-Control')).toBe('no-store');
-      expect(page.headers.get('Referrer-Policy')).toBe('no-referrer');
-      if (action !== undefined) expect(page.text).toContain(`data-action="${action}"`);
-      expect(page.text).not.toMatch(/token-to-keep|src=|href="(?:https?:|\/)| on\w+=| style=/);
-      const policy = page.headers.get('Content-Security-Policy') ?? '';
-      expect(policy).toStartWith("default-src 'none'; ");
-      expect(policy).not.toContain('unsafe');
-      for (const element of ['script', 'style']) {
-        const text = new RegExp(`<${element}>([^]*?)</${element}>`).exec(page.text)?.[1];
-        const hash = new Bun.CryptoHasher('sha256').update(text ?? '').digest('base64');
-        expect(policy.includes(`${element}-src 'sha256-${hash}'`)).toBe(text !== undefined);
-      }
-      expect(JSON.stringify(service.log())).not.toContain('a-token-to-keep-secret');
-    },
-  );
+  ])('%s loads no resources, sends no referrer and runs only its own script', async (path, action) => {
+    const page = await call(service, { path: `${path}?token=a-token-to-keep-secret`, headers: byBrowser });
+    expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('Cache-Control')).toBe('no-store');
+    expect(page.headers.get('Referrer-Policy')).toBe('no-referrer');
+    if (action !== undefined) expect(page.text).toContain(`data-action="${action}"`);
+    expect(page.text).not.toMatch(/token-to-keep|src=|href="(?:https?:|\/)| on\w+=| style=/);
+    const policy = page.headers.get('Content-Security-Policy') ?? '';
+    expect(policy).toStartWith("default-src 'none'; ");
+    expect(policy).not.toContain('unsafe');
+    for (const element of ['script', 'style']) {
+      const text = new RegExp(`<${element}>([^]*?)</${element}>`).exec(page.text)?.[1];
+      const hash = new Bun.CryptoHasher('sha256').update(text ?? '').digest('base64');
+      expect(policy.includes(`${element}-src 'sha256-${hash}'`)).toBe(text !== undefined);
+    }
+    expect(JSON.stringify(service.log())).not.toContain('a-token-to-keep-secret');
+  });
 
   test.each([
     [byBrowser.Accept, 'text/html; charset=utf-8'],
@@ -54,7 +51,7 @@ describe('the pages', () => {
     expect(response.headers.get('Vary')).toContain('Accept');
   });
 
-  test('the first steps on / are right, whatever the request says of its host', async () => {
+  test('the first steps on / have working links and ignore forged hosts', async () => {
     const { text } = await call(service, { path: '/', headers: byBrowser });
     expect(text).toContain(`${service.url}/v1/auth/login`);
     const targets = [...text.matchAll(/href="([^"]+)"/g)].map(([, target = '']) => target);
@@ -93,7 +90,7 @@ async function createPrefixed() {
   };
 }
 
-test('/docs behind a prefix loads its files, the document and what it tries from below the prefix', async () => {
+test('/docs behind a prefix loads its files and the document and sends requests below the prefix', async () => {
   await using prefixed = await createPrefixed();
   const at = `${prefixed.url}/docs`;
   const page = await (await fetch(at)).text();
@@ -136,7 +133,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       form.requestSubmit();
     }).then(() => undefined)`);
 
-  test('the link of a mail works after a reload, once, and leads on', async () => {
+  test('the link of a mail works once, also after a reload, and leads to the next step', async () => {
     const account = await addPerson(service);
     const mails = await mailsOf(service, async () => {
       const body = { email: account.email };
@@ -183,7 +180,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(found).toStartWith('opblock');
   });
 
-  test('without a token the page says what is missing', async () => {
+  test('without a token the page refers to the link in the mail', async () => {
     await tab.open(`${service.url}/verify`);
     expect(await shown()).toMatchObject({
       told: 'Open this page with the link in your mail.',

@@ -27,7 +27,7 @@ const name = fc.oneof(
     .map(parts => parts.join('')),
 );
 
-test('a pointer leads along the names of the path, also within a member and in another version', () => {
+test('a pointer follows the names of the path, also within a member and in another version', () => {
   fc.assert(
     fc.property(fc.array(name, { minLength: 1, maxLength: 5 }), name, (path, other) => {
       const detail = buildErrorDetail(path, 'type', 'must be a number');
@@ -39,7 +39,7 @@ test('a pointer leads along the names of the path, also within a member and in a
   );
 });
 
-test('a pointer that would be too long leads to what holds the field; half a surrogate pair is none', () => {
+test('a pointer that would be too long leads to the parent of the field, and a lone surrogate is replaced', () => {
   const pointerOf = (...path: string[]) => buildErrorDetail(path, 'type', 'must be a number').pointer;
   expect(namesOf(pointerOf('attributes', '€'.repeat(200)))).toEqual(['attributes']);
   expect(namesOf(pointerOf('attributes', 'a'.repeat(900)))).toEqual(['attributes', 'a'.repeat(900)]);
@@ -62,12 +62,12 @@ describeOnDatabases('pointers of errors on %s', kind => {
     return (response.body.details as { pointer: string }[]).map(({ pointer }) => pointer);
   }
 
-  test('name a member whose name has to be encoded', async () => {
+  test('name a member whose name needs percent-encoding', async () => {
     const body = { name: 'a', price: 1, attributes: { 'a b%': 1 } };
     expect(await pointersOf(body)).toEqual(['#/attributes/a%20b%25']);
   });
 
-  test('lead back to any member that is not known', async () => {
+  test('lead back to any unknown member', async () => {
     const strict = { Prefer: 'handling=strict' };
     await fc.assert(
       fc.asyncProperty(name, async name => {

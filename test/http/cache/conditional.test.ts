@@ -141,7 +141,7 @@ describeOnDatabases('conditional requests on %s', kind => {
     expect([refused.status, refused.body.message]).toEqual([412, expect.stringContaining(reason)]);
   });
 
-  test('a condition on what does not exist is 404, not 412', async () => {
+  test('a condition on a missing resource is 404, not 412', async () => {
     const path = '/v1/products/2147483647';
     const headers = { 'If-Match': '*' };
     const body = { name: 'x', price: 1 };
@@ -157,7 +157,7 @@ describeOnDatabases('conditional requests on %s', kind => {
       });
   });
 
-  test('the entity tag names the representation, not the caller, the moment or the replica', async () => {
+  test('the entity tag depends only on the representation, not on the caller, the time or the replica', async () => {
     const product = await addProduct(service);
     await using replica = await service.replica();
     const tags = new Set<string | null>();
@@ -195,7 +195,7 @@ describeOnDatabases('conditional requests on %s', kind => {
     ['an action', 'POST', '/v1/notifications/mark-all-read', undefined, 412],
   ];
   test.each(withoutTag)(
-    '%s is not done under a condition that is not known to hold',
+    '%s is refused under a condition that is not known to hold',
     async (_, method, path, body, forAny) => {
       await addProduct(service);
       const list = await call(service, { path: '/v1/products', as: 'editor' });
@@ -227,7 +227,7 @@ describeOnDatabases('conditional requests on %s', kind => {
     },
   );
 
-  test('a condition with a key that is repeated: refused, it stores nothing and the next is done', async () => {
+  test('a request refused by its condition stores nothing under its Idempotency-Key', async () => {
     const request = {
       method: 'POST',
       path: '/v1/products',
@@ -240,7 +240,7 @@ describeOnDatabases('conditional requests on %s', kind => {
     expect([refused.status, made.status, made.headers.get('Idempotency-Replayed')]).toEqual([412, 201, null]);
   });
 
-  test('of ten writers with one tag one wins', async () => {
+  test('of ten writers with the same entity tag only one succeeds', async () => {
     const product = await addProduct(service);
     const headers = { 'If-Match': (await read(service, product)).headers.get('ETag') ?? '' };
     service.clock.advance(1000);
@@ -260,7 +260,7 @@ describeOnDatabases('conditional requests on %s', kind => {
     expect((await read(service, product)).text).toBe(winner?.text ?? '');
   });
 
-  test('a list has a tag too, which changes with what it shows', async () => {
+  test('a list has an entity tag, which changes with its items', async () => {
     const path = '/v1/products?sort=price&perPage=5';
     await addProduct(service);
     const first = await call(service, { path, as: 'user' });
@@ -270,7 +270,7 @@ describeOnDatabases('conditional requests on %s', kind => {
     expect((await call(service, { path, as: 'user', headers })).status).toBe(200);
   });
 
-  test('the three forms of an HTTP date mean one moment', async () => {
+  test('the three forms of an HTTP date are equivalent', async () => {
     const product = await addProduct(service);
     service.clock.advance(1000);
     const moment = new Date((await read(service, product)).headers.get('Last-Modified') ?? '');

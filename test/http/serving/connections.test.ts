@@ -45,7 +45,7 @@ describeOnDatabases('connections on %s', kind => {
     ['a body that is signed', '/v1/webhooks/stripe', 'Content-Length: 1000', '{'],
     ['a patch', '/v1/products/1', 'Content-Length: 1000', '['],
   ])(
-    'a client that goes away while it sends %s is no failure of the service',
+    'a client that disconnects while it sends %s is not a failure of the service',
     async (_, path, length, begun) => {
       const before = service.log().length;
       const method = path.includes('products') ? 'PATCH' : 'POST';
@@ -103,7 +103,7 @@ describeOnDatabases('connections on %s', kind => {
     ['http of Node', body => fromNode('http', body)],
     ['http of Node, in chunks', body => fromNode('chunked', body)],
     [
-      'who writes before reading',
+      'a client that writes before it reads',
       async body => (await sendFirst(service.url, head(`Content-Length: ${body.length}`), body)).status,
     ],
   ];
@@ -180,12 +180,12 @@ describeOnDatabases('connections on %s', kind => {
       expect(status === 0 || status === 400).toBe(true);
     }));
 
-  test('a length that is sent twice is the length', async () => {
+  test('a Content-Length that is sent twice is accepted', async () => {
     const twice = `Content-Length: ${lamp.length}`;
     expect((await send(service.url, [head(twice, twice), lamp])).status).toBe(201);
   });
 
-  test('a request sent before the response to the one before it loses no write without saying so', async () => {
+  test('a pipelined request loses no write silently', async () => {
     const sent = `${head(`Content-Length: ${lamp.length}`, 'Idempotency-Key: pipelined')}${lamp}`;
     const { text } = await send(
       service.url,
@@ -219,13 +219,13 @@ describeOnDatabases('connections on %s', kind => {
     ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n'],
     ['another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['a header of 200 kB', `GET /health HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(200_000)}\r\n\r\n`],
-  ])('%s does no harm', async (_, request) => {
+  ])('%s gets a 4xx or no response, and the service still responds', async (_, request) => {
     const { status } = await send(service.url, [request], true);
     expect(status === 0 || (status >= 400 && status < 500)).toBe(true);
     expect((await call(service, { path: '/health' })).status).toBe(200);
   });
 
-  test('requests that are begun and not ended keep nobody else waiting', async () => {
+  test('unfinished requests do not delay other clients', async () => {
     const close = await halfOpen(service.url, 100, head('Content-Length: 100'));
     const closeHeads = await halfOpen(service.url, 100, 'GET /v1/products HTTP/1.1\r\nHost: x\r\n');
     const responses = await Promise.all(
