@@ -28,7 +28,7 @@ describeOnDatabases('catalog import on %s', kind => {
   });
   afterAll(() => place.remove());
 
-  test('fields: defaults on create, kept on update, null removes; dates and version only of what changed', async () => {
+  test('a create fills in defaults, an update keeps absent fields, null removes; only changes give new dates and versions', async () => {
     const run = (records: readonly object[]) =>
       place.runHere(['import', place.file('p.ndjson', records.map(line => JSON.stringify(line)).join('\n'))]);
     expect((await place.run(['import', '-'], csv)).status).toBe(0);
@@ -58,7 +58,7 @@ describeOnDatabases('catalog import on %s', kind => {
     ['a file that is packed', [], 'gz'],
     ['a file, each record in a transaction of its own', ['--batch', '1'], undefined],
     ['a stream, in one transaction', ['--format', 'csv'], '-'],
-  ] as const)('repeated skus in %s: imported again nothing is written', async (_, options, form) => {
+  ] as const)('a second import of repeated skus from %s writes nothing', async (_, options, form) => {
     const fresh = await createCatalog(kind);
     // With the default batch, more records than one batch.
     const many = options.length === 0 ? 1100 : 5;

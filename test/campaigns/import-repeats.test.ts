@@ -91,8 +91,8 @@ const ways = [
   ['a file, one at a time', 'p.ndjson', ['--batch', '1']],
 ] as const;
 
-describeOnDatabases('records with the sku of an earlier one on %s', kind => {
-  test('come to the same in a file, in a stream and one at a time', async () => {
+describeOnDatabases('records that repeat the sku of an earlier record on %s', kind => {
+  test('give the same result from a file, from a stream and one at a time', async () => {
     const places = await Promise.all(ways.map(() => createCatalog(kind)));
     for (const place of places)
       await place.runHere([

@@ -138,8 +138,8 @@ async function importOneAfterAnother(kind: DatabaseKind): Promise<number> {
   return accepted;
 }
 
-describeOnDatabases('imports one after another on %s', kind => {
-  test('come to the same, one record or all at once', async () => {
+describeOnDatabases('consecutive imports on %s', kind => {
+  test('give the same result, one record at a time or all at once', async () => {
     let accepted = 0;
     for (let round = 0; round < rounds; round++) accepted += await importOneAfterAnother(kind);
     expect(accepted).toBeGreaterThan(2);

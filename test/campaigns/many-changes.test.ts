@@ -9,7 +9,7 @@ import { startTestService } from '../support/service/service.ts';
 describeOnDatabases('many changes at once on %s', kind => {
   // One less than SQLite reads with one statement, exactly as many, one more, and several times as many.
   test.each([7, 8, 9, 50])(
-    'another process shows each of %d from its event, and keeps its lists',
+    'another process shows each of %d changes from its event, and keeps its lists',
     async count => {
       await using service = await startTestService(kind);
       const reader = await service.replica();
@@ -41,7 +41,7 @@ describeOnDatabases('many changes at once on %s', kind => {
     },
   );
 
-  test('writers that never pause do not keep a list from being served, nor end it', async () => {
+  test('a list is served from the cache while writers never pause', async () => {
     await using service = await startTestService(kind);
     await addProduct(service, { name: 'Kept', price: 1, category: 'kept' });
     const total = async () =>
@@ -66,7 +66,7 @@ describeOnDatabases('many changes at once on %s', kind => {
   });
 
   // SQLite reads these with several statements.
-  test.each([600, 3000])('rows that %d changes do not concern stay cached, all others go', async count => {
+  test.each([600, 3000])('%d changes drop only the cached rows that they concern', async count => {
     await using service = await startTestService(kind);
     const reader = await service.replica();
     const kept = await addProduct(service, { name: 'Kept', price: 1 });

@@ -166,7 +166,7 @@ function fileOf({ values, others }: Shop): fc.Arbitrary<string> {
 
 const contents = async (place: Place) => [await productsOf(place), await variantsOf(place)];
 
-test.each(shops)('files of $name come to the same again, and through an export', shop =>
+test.each(shops)('a second import of a $name file, and an import of its export, change nothing', shop =>
   fc.assert(
     fc.asyncProperty(fileOf(shop), text =>
       onCatalog(async place => {

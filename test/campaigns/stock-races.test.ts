@@ -7,14 +7,14 @@ import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
-describeOnDatabases('stock that many want on %s', kind => {
+describeOnDatabases('contended stock on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
   });
   afterAll(() => service.stop());
 
-  test('orders beside changes of their products all succeed, and neither loses anything', async () => {
+  test('orders and concurrent changes of their products all succeed, and no change is lost', async () => {
     const replica = await service.replica();
     const products = [await addStocked(service, 1000), await addStocked(service, 1000)];
     const [lamp, desk] = products as [(typeof products)[0], (typeof products)[0]];
@@ -48,7 +48,7 @@ describeOnDatabases('stock that many want on %s', kind => {
     expect(await shownOf(service, desk)).toEqual({ onHand: 1015, reserved: 30, available: true });
   });
 
-  test('two hundred buyers at once get a hundred pieces, over two replicas', async () => {
+  test('two hundred concurrent buyers on two replicas get exactly the hundred pieces in stock', async () => {
     const replica = await service.replica();
     const [lamp, desk] = [await addStocked(service, 100), await addStocked(service, 1000)];
     // Some name the products in reverse order: locks taken in the order of the names would deadlock.

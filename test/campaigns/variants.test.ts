@@ -104,7 +104,7 @@ describeOnDatabases('a product and its variants on %s', kind => {
     }
   });
 
-  test('agree when many write at once', async () => {
+  test('agree after concurrent writes', async () => {
     const product = await addProduct(first, { price: 100, options: [{ name: 'No', values }] });
     const path = `${pathOf(product)}/variants`;
     const made = await Promise.all(

@@ -47,7 +47,7 @@ describeOnDatabases('accounts on %s', kind => {
   });
   afterAll(() => place.remove());
 
-  test('a password from standard input is the one that counts', async () => {
+  test('create takes the password from standard input', async () => {
     const create = ['users', 'create', '--email', 'Zoe@shop.example', '--name', 'Zoe', '--role', 'user'];
     expect((await place.run([...create, '--password-stdin'], 'correct horse battery\n')).status).toBe(0);
     const user = await userOf(place, 'zoe@SHOP.example');
@@ -103,7 +103,7 @@ describeOnDatabases('accounts on %s', kind => {
     expect(await hasSession(place, 'h')).toBe(false);
   });
 
-  test('set-password ends the links to set another one, of that user alone; an address can still be confirmed', async () => {
+  test('set-password invalidates the reset links of that user only; an address can still be confirmed', async () => {
     const emails = ['grace@shop.example', 'hedy@shop.example'] as const;
     for (const email of emails) {
       const create = ['users', 'create', '--email', email, '--name', 'Some one', '--role', 'user'];
@@ -145,7 +145,7 @@ describeOnDatabases('accounts on %s', kind => {
     ]);
   });
 
-  test('what the command line does is written down, without passwords', async () => {
+  test('events record the changes of the command line, without passwords', async () => {
     const email = 'told@shop.example';
     const create = ['users', 'create', '--email', email, '--name', 'Told', '--role', 'user'];
     expect((await place.runHere(create)).status).toBe(0);
@@ -166,7 +166,7 @@ describeOnDatabases('accounts on %s', kind => {
     expect(JSON.stringify(events)).not.toMatch(/argon2|password_hash/);
   });
 
-  test('the last administrator stays one', async () => {
+  test('the last administrator cannot be demoted', async () => {
     const demote = ['users', 'set-role', 'ada@shop.example', 'editor'];
     expect(await place.runHere(demote)).toMatchObject({
       status: 1,

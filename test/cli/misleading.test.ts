@@ -14,7 +14,7 @@ afterAll(() => place.remove());
 test.each([
   ['a folder', 'a folder'],
   ['a device', 'not a file'],
-])('restore of %s', async (given, kind) => {
+])('restore refuses %s', async (given, kind) => {
   const file = given === 'a folder' ? place.folder : '/dev/null';
   expect(await place.runHere(['restore', file])).toEqual({
     status: 1,
@@ -23,7 +23,7 @@ test.each([
   });
 });
 
-test('import of a backup', async () => {
+test('import of a backup names catalog restore', async () => {
   const backup = join(place.folder, 'backup.db');
   await place.runHere(['backup', backup]);
   expect(await place.runHere(['import', backup])).toEqual({
@@ -33,7 +33,7 @@ test('import of a backup', async () => {
   });
 });
 
-test('a backup to standard output', async () => {
+test('backup refuses standard output', async () => {
   const { status, out, err } = await place.runHere(['backup', '-']);
   expect([status, out]).toEqual([2, '']);
   expect(err).toBe(
@@ -41,7 +41,7 @@ test('a backup to standard output', async () => {
   );
 });
 
-test('import of a file that was packed twice', async () => {
+test('import refuses a file that was packed twice', async () => {
   const file = place.file('twice.csv.gz', gzipSync(gzipSync(csv)));
   expect(await place.runHere(['import', file])).toEqual({
     status: 1,
@@ -89,7 +89,7 @@ test('import of JSON from standard input, which cannot be read again', async () 
 
 const makers = [['serve', '--port', '0'], ['migrate'], ['import', '-'], ['restore', '/etc/hostname']];
 
-test.each(makers.map(args => [args] as const))('a folder in which no file can be made: %j', async args => {
+test.each(makers.map(args => [args] as const))('%j reports a folder that allows no new file', async args => {
   const nowhere = await createPlace('sqlite', { DATA_DIR: '/proc' });
   const ended = await (args.includes('-') ? nowhere.run(args, csv) : nowhere.runHere(args));
   // Users other than root are refused by permissions.
@@ -102,7 +102,7 @@ test.each(makers.map(args => [args] as const))('a folder in which no file can be
   nowhere.remove();
 });
 
-test('the folder is tried without a trace', async () => {
+test('the check of the folder leaves no file', async () => {
   const fresh = await createPlace('sqlite');
   await fresh.runHere(['migrate']);
   const left = readdirSync(join(fresh.folder, 'data')).filter(name => !name.startsWith('catalog.db'));
@@ -124,7 +124,7 @@ test.each([
   fresh.remove();
 });
 
-test('of one record and one row, in the singular', async () => {
+test('the summary of one record is in the singular', async () => {
   const fresh = await createCatalog('sqlite');
   const ended = await fresh.runHere(['import', fresh.file('one.csv', 'sku,name,price\nA,Lamp,1\n')]);
   expect(ended.err).toContain('1 record done, ');
@@ -157,7 +157,7 @@ test.each([
   ['UTF-32 with its mark', Uint8Array.of(0xff, 0xfe, 0, 0, ...utf32(csv)), inUtf32],
   ['UTF-32 from the other end', utf32(csv).toReversed(), inUtf32],
   ['UTF-32 from the other end with its mark', Uint8Array.of(0, 0, 0xfe, 0xff), inUtf32],
-])('import of %s', async (_, content, says) => {
+])('import refuses %s', async (_, content, says) => {
   const file = place.file('given.csv', content);
   expect(await place.runHere(['import', file])).toEqual({
     status: 1,
@@ -171,13 +171,13 @@ test.each([
   ['', ['--preset', 'shopify'], 'standard input has no records: it is empty'],
   [csv, ['--preset', 'google'], 'standard input is not a feed for Google Merchant Center: it has no column'],
   [csv, ['--skip', '7'], 'standard input has 3 records, and --skip skips the first 7: nothing was imported'],
-])('messages of what was piped call it standard input: %j with %j', async (text, options, says) => {
+])('messages call piped input standard input: %j with %j', async (text, options, says) => {
   const { status, err } = await place.run(['import', '-', ...options], text);
   expect([status, err]).toEqual([1, expect.stringContaining(`catalog import: ${says}`)]);
 });
 
 test.each([[[]], [['--dry-run']], [['--preset', 'shopify', '--dry-run']]])(
-  'a folder as standard input, with %j',
+  'a folder as standard input is refused, with %j',
   async options => {
     const command = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts'), 'import', '-'];
     const quoted = [...command, ...options].map(part => `'${part}'`).join(' ');
@@ -194,7 +194,7 @@ const example = join(import.meta.dir, '..', '..', 'examples', 'raise-prices.ts')
 test.each([
   ['foo', 2, 'raise-prices: URL is an address such as http://127.0.0.1:3000, not "foo"\n'],
   ['http://127.0.0.1:1', 1, 'raise-prices: http://127.0.0.1:1: '],
-])('the example with the address %s', async (url, status, says) => {
+])('the example reports that it cannot use the address %s', async (url, status, says) => {
   const child = Bun.spawn([process.execPath, example, url, 'a@b.example', 'x', 'lamps', '5'], {
     stderr: 'pipe',
   });

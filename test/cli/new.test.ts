@@ -69,7 +69,7 @@ test.each([
   ['resource caches', 'the singular of "caches" may be cache or cach: name it too, as in '],
   ['resource series', 'the singular of "series" may be serie or series: name it too, as in '],
   ['resource menus', 'the singular of "menus" may be menu or menus: name it too, as in '],
-])('%s: the command line is to blame', (words, message) => {
+])('%s: the command line is wrong', (words, message) => {
   const [status, said] = refusal(words);
   expect([status, said.slice(0, message.length)]).toEqual([2, message]);
   expect(said).toBe(message.endsWith('as in ') ? `${message}npm run new -- ${words} SINGULAR` : message);
@@ -104,11 +104,11 @@ test.each([
   ['media-uses media-use', '"media-uses" is taken: src/storage/tables.ts has a name MediaUsesTable'],
   ['api-keys', '"api-keys" is taken: src/storage/tables.ts has a name ApiKeysTable'],
   ['mail-tokens', '"mail-tokens" is taken: src/resources/stores.ts has a name mailTokens'],
-])('%s: there is something else of that name', (words, message) => {
+])('%s: the name is taken or reserved', (words, message) => {
   expect(refusal(`resource ${words}`)).toEqual([1, message]);
 });
 
-test('each file is planned once, in words that fit the resource', () => {
+test('each file is planned once, with the names of the resource', () => {
   const files = plan('resource ideas');
   expect([...files.keys()].map(path => path.replace(/\d{4}/, 'N'))).toEqual([
     'src/resources/ideas/schema.ts',
@@ -132,7 +132,7 @@ test('each file is planned once, in words that fit the resource', () => {
   for (const path of [...files.keys()].slice(0, 5)) expect(files.get(path)).not.toMatch(/todo|lamps/i);
 });
 
-test('a name of several words has hyphens in paths and files, and is written as code, tables and sentences are', () => {
+test('a name of several words has hyphens in paths and files, and the usual spelling in code, tables and sentences', () => {
   const files = plan('resource gift-cards');
   const textOf = (path: string) => {
     const [, text = ''] = [...files].find(([name]) => name.replace(/\d{4}/, 'N') === path) ?? [];
@@ -164,7 +164,7 @@ test('a name of several words has hyphens in paths and files, and is written as 
 });
 
 test.each([['--help'], ['resource --help'], ['resource -h notes']])(
-  '%s shows what it does, and writes nothing',
+  '%s shows the help and writes nothing',
   words => {
     const program = join(root, 'scripts', 'new.ts');
     const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, program, ...words.split(' ')]);

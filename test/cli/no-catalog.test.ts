@@ -38,13 +38,13 @@ const working: readonly (readonly string[])[] = [
 const runIn = (place: Place, args: readonly string[]) =>
   place.runHere(args.map(argument => argument.replace('FOLDER', place.folder)));
 
-test('every command is known here', () => {
+test('this file covers every command', () => {
   const others = ['serve', 'migrate', 'import', 'restore', 'backup', 'copy'];
   const known = [...others, ...working.map(([name]) => name)];
   expect(commands.map(({ name }) => name).filter(name => !known.includes(name))).toEqual([]);
 });
 
-test('a DATA_DIR below a file is named by every command', async () => {
+test('every command reports a DATA_DIR below a file', async () => {
   const place = await createPlace('sqlite');
   const DATA_DIR = join(place.file('a file', ''), 'data');
   const others = [['migrate'], ['serve', '--port', '0'], ['backup', join(place.folder, 'b.db')]];
@@ -88,7 +88,7 @@ describeOnDatabases('a catalog of another release on %s', kind => {
   });
   afterAll(() => place.remove());
 
-  test('the command line leaves the migrations of an earlier one to serve, migrate and import', async () => {
+  test('the command line leaves migrations of an earlier release to serve, migrate and import', async () => {
     await change(place, `delete from migrations where name = '${last}'`);
     const before = await readApplied(place);
     const line = `The database lacks the migration ${last}; upgrade it with catalog migrate first.\n`;
@@ -101,7 +101,7 @@ describeOnDatabases('a catalog of another release on %s', kind => {
     expect((await place.runHere(['users', 'list'])).status).toBe(0);
   });
 
-  test('nor does it work on a later one that it does not know', async () => {
+  test('the command line refuses a later release with an unknown migration', async () => {
     await change(place, `insert into migrations (name, applied_at) values ('9999-without-names', 0)`);
     for (const args of working) {
       const ended = await runIn(place, args);
@@ -139,7 +139,7 @@ describeOnDatabases('a catalog of another release on %s', kind => {
   });
 });
 
-test('a backup is of whatever release: it is made before the upgrade', async () => {
+test('backup copies a catalog of an earlier release without migrating it', async () => {
   const place = await createCatalog('sqlite');
   await change(place, `delete from migrations where name = '${last}'`);
   const before = await readApplied(place);
@@ -150,7 +150,7 @@ test('a backup is of whatever release: it is made before the upgrade', async () 
 
 /** On PostgreSQL there is no file that could be mistaken for a catalog, only a database without tables. */
 describeOnDatabases('a database without a catalog on %s', kind => {
-  test('no command takes it for an empty catalog', async () => {
+  test('no command treats it as an empty catalog', async () => {
     const place = await createPlace(kind);
     const file = join(place.environment.DATA_DIR ?? '', 'catalog.db');
     if (kind === 'sqlite') await withDatabaseOf(place, async () => undefined);
@@ -183,7 +183,7 @@ describe('a file that is no catalog', () => {
     writeFileSync(file, content, { mode: 0o600 });
   };
 
-  test('an empty one is refused, and stays as it is, with what lies beside it', async () => {
+  test('if empty, is refused by other commands, and stays unchanged with the files beside it', async () => {
     await put('');
     writeFileSync(`${file}-wal`, 'of a database that was cut off', { mode: 0o600 });
     for (const args of [...working, ['backup', 'FOLDER/copy.db']]) {
@@ -199,7 +199,7 @@ describe('a file that is no catalog', () => {
     place.remove();
   });
 
-  test.each([[['migrate']], [['import', 'FOLDER/p.csv']]])('an empty one is a new one for %j', async args => {
+  test.each([[['migrate']], [['import', 'FOLDER/p.csv']]])('if empty, is a new catalog: %j', async args => {
     await put('');
     place.file('p.csv', csv);
     expect((await runIn(place, args)).status).toBe(0);
@@ -207,7 +207,7 @@ describe('a file that is no catalog', () => {
     place.remove();
   });
 
-  test('an empty one is a new one for serve', async () => {
+  test('if empty, is a new catalog for serve', async () => {
     await put('');
     const child = place.start(['serve', '--port', '0']);
     await waitFor(child.stderr, /not shown again/);
@@ -216,7 +216,7 @@ describe('a file that is no catalog', () => {
     place.remove();
   });
 
-  test('one that is no database is named, and what is advised leads on', async () => {
+  test('is named when it is no database, with advice that leads to a restore', async () => {
     await put('these are notes, and no database\n'.repeat(100));
     const says = `${file}: file is not a database`;
     for (const args of [['migrate'], ['users', 'list'], ['backup', 'FOLDER/copy.db']]) {
@@ -228,7 +228,7 @@ describe('a file that is no catalog', () => {
     place.remove();
   });
 
-  test('damage that the check meets is reported without the advice to run it', async () => {
+  test('check reports damage without the advice to run check', async () => {
     place = await createCatalog('sqlite');
     const data = place.environment.DATA_DIR ?? '';
     file = join(data, 'catalog.db');
@@ -284,7 +284,7 @@ test.each(refusedFiles)(
   },
 );
 
-test('an import of a file that is not there leaves the migrations of an earlier release to one that is', async () => {
+test('an import of a missing file does not migrate a catalog of an earlier release', async () => {
   const place = await createCatalog('sqlite');
   await change(place, `delete from migrations where name = '${last}'`);
   const before = await readApplied(place);

@@ -103,7 +103,7 @@ describe('the command line', () => {
     expect(ended.status).toBe(status);
   });
 
-  test('a process of its own says the same, and ends with the same status', async () => {
+  test('a separate process prints the same, and exits with the same status', async () => {
     for (const args of [['--version'], ['zap'], ['import', '/no/such/file']])
       expect(await place.run(args)).toEqual(await place.runHere(args));
   });
@@ -127,7 +127,7 @@ describe('the command line', () => {
     }
   });
 
-  test('a backup of nothing', async () => {
+  test('backup without a database is refused', async () => {
     const empty = await createPlace('sqlite');
     const ended = await empty.runHere(['backup', join(empty.folder, 'copy.db')]);
     expect(ended.err).toMatch(/^catalog backup: there is no database .*\n$/);
@@ -135,7 +135,7 @@ describe('the command line', () => {
     empty.remove();
   });
 
-  test('a bad setting', async () => {
+  test('a bad setting is reported', async () => {
     const wrong = await createPlace('sqlite', { DEFAULT_CURRENCY: 'euro' });
     const ended = await wrong.run(['import', '-'], '');
     wrong.remove();

@@ -45,7 +45,7 @@ test.each([
     'must be a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "soon"',
   ],
   ['MIGRATION_TIMEOUT', 'x'.repeat(80), `must be a number, not "${'x'.repeat(60)}…"; default 600`],
-] as const)('%s=%s', async (name, value, rule) => {
+] as const)('%s=%s is refused', async (name, value, rule) => {
   expect(await complain({ [name]: value })).toBe(`catalog: setting ${name}: ${rule}\n`);
 });
 
@@ -77,17 +77,17 @@ test.each([
     'weather.example?key=geheim',
     'must be an address of http or https; default https://api.open-meteo.com',
   ],
-])('%s=%s is not repeated', async (name, value, rule) => {
+])('%s=%s is refused without showing the value', async (name, value, rule) => {
   expect(await complain({ [name]: value })).toBe(`catalog: setting ${name}: ${rule}\n`);
 });
 
-test.each(['sk_live_x', 'rk_test_x'])('STRIPE_SECRET_KEY=%s is taken', async value => {
+test.each(['sk_live_x', 'rk_test_x'])('STRIPE_SECRET_KEY=%s is accepted', async value => {
   const settled = { STRIPE_SECRET_KEY: value, STRIPE_WEBHOOK_SECRET: 'whsec_x', DATA_DIR: '/nowhere' };
   expect(await complain(settled)).toStartWith('catalog keys: there is no database in /nowhere ');
 });
 
 test.each(['', 'short\n'])(
-  'a secret that was cut off (%j) is not replaced: the start says what to put back',
+  'a secret that was cut off (%j) is not replaced, and the start reports what to restore',
   async text => {
     const folder = mkdtempSync(join(tmpdir(), 'catalog-secret-'));
     const file = join(folder, 'jwt-secret');
@@ -100,7 +100,7 @@ test.each(['', 'short\n'])(
   },
 );
 
-test('every default is one that could be set, and the help names it', async () => {
+test('every default is a valid value, and the help names it', async () => {
   const { out } = await runHere(['--help'], {});
   for (const [name, setting] of Object.entries(settings)) {
     const usual = 'default' in setting ? setting.default : undefined;
@@ -110,7 +110,7 @@ test('every default is one that could be set, and the help names it', async () =
   }
 });
 
-test('a currency is refused in the words that the API has for it', async () => {
+test('a currency is refused with the message of the API', async () => {
   const service = await startTestService('sqlite');
   const { body } = await call(service, {
     method: 'POST',

@@ -26,7 +26,7 @@ async function runWithPlanted(settings: Readonly<Record<string, string>>) {
   return { status: await child.exited, said: out + err, planted };
 }
 
-test('programs that others could have put there are not run; the tests on SQLite are', async () => {
+test('PostgreSQL programs that other users can replace are not run; the tests on SQLite are', async () => {
   const { status, said, planted } = await runWithPlanted({});
   const why = `${planted} is another user's, or others can write there: remove it, or set TMPDIR`;
   expect(said).toContain(`test: ${why}\n`);
@@ -35,14 +35,14 @@ test('programs that others could have put there are not run; the tests on SQLite
   expect(status).toBe(0);
 });
 
-test('with CI=true that is a failure, and nothing is run', async () => {
+test('with CI=true such programs are a failure, and no test is run', async () => {
   const { status, said } = await runWithPlanted({ CI: 'true' });
   expect(said).toContain('test: nothing was run');
   expect(said).not.toContain('pass');
   expect(status).toBe(1);
 });
 
-test('a server that was named and cannot be reached is one line, without its password, and a failure', async () => {
+test('an unreachable TEST_DATABASE_URL is a failure, reported in one line without its password', async () => {
   const named = { TEST_DATABASE_URL: 'postgres://tester:secret-word@127.0.0.1:1/catalog' };
   const { status, said } = await runWithPlanted(named);
   const [why, end, ...rest] = said.trim().split('\n');
@@ -53,7 +53,7 @@ test('a server that was named and cannot be reached is one line, without its pas
   expect(status).toBe(1);
 });
 
-test('so is an address that is none', async () => {
+test('an invalid TEST_DATABASE_URL is a failure', async () => {
   const { status, said } = await runWithPlanted({ TEST_DATABASE_URL: 'mysql://tester@127.0.0.1/catalog' });
   expect(said).toStartWith('test: TEST_DATABASE_URL: must be a postgres:// ');
   expect(status).toBe(1);

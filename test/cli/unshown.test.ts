@@ -22,7 +22,7 @@ const create = ['users', 'create', '--email', 'eva@shop.example', '--name', 'Eva
 const unshown = (command: string, undo: string) =>
   `catalog ${command}: the command succeeded, but the secret could not be shown (ENOSPC: no space left on device, write): ${undo}\n`;
 
-test('a new key that could not be shown says how it is removed, and can be', async () => {
+test('a new key that could not be shown is reported with the command that revokes it', async () => {
   const made = await runOnFullDisk('keys', 'create', '--name', 'Till', '--scopes', 'products:read');
   const undo = 'revoke the key with catalog keys revoke 1, and create another';
   expect(made).toEqual({ status: 1, out: '', err: unshown('keys', undo) });
@@ -33,7 +33,7 @@ test('a new key that could not be shown says how it is removed, and can be', asy
   });
 });
 
-test('a password that could not be shown says how another is set', async () => {
+test('a password that could not be shown is reported with the command that sets another', async () => {
   const undo = 'set another password with catalog users set-password eva@shop.example';
   const expected = { status: 1, out: '', err: unshown('users', undo) };
   expect(await runOnFullDisk(...create)).toEqual(expected);
@@ -44,13 +44,13 @@ test('a password that could not be shown says how another is set', async () => {
 
 const shown = [['--help'], ['--version'], ['keys', '--help'], ['users', 'list'], ['keys', 'list']];
 
-test.each(shown.map(args => [args] as const))('%j', async args => {
+test.each(shown.map(args => [args] as const))('%j fails when its output cannot be written', async args => {
   const { status, err } = await runOnFullDisk(...args);
   expect(status).toBe(1);
   expect(err).toMatch(/^catalog[ a-z]*: ENOSPC: no space left on device, write\n$/);
 });
 
-test('the summary of an import, which is done', async () => {
+test('a summary of an import that cannot be written is in the error message', async () => {
   const { status, err } = await runOnFullDisk('import', place.file('p.csv', 'sku,name,price\nA,Lamp,5\n'));
   expect(status).toBe(1);
   expect(err).toContain(

@@ -41,7 +41,7 @@ describeOnDatabases('a clock that jumps, on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('loses nothing, turns nothing round, and keeps nobody out', async () => {
+  test('loses no write, reverses no order and locks no user out', async () => {
     const broken: string[] = [];
     const acknowledged: string[] = [];
     let tokens = service.tokens;

@@ -120,7 +120,7 @@ describeOnDatabases('slow clients on %s', kind => {
     };
   }
 
-  test('requests that come a few bytes at a time are read whole, and others are served in between', async () => {
+  test('requests that arrive a few bytes at a time are read completely, and others are served in between', async () => {
     const meanwhile = others('slow');
     const names = Array.from({ length: 50 }, (_, index) => `slow ${String(index).padStart(2, '0')}`);
     const slow = await openMany(url, names.length);
@@ -145,7 +145,7 @@ describeOnDatabases('slow clients on %s', kind => {
     await meanwhile.conclude('Slow headers and bodies', '50 clients send a few bytes at a time');
   });
 
-  test('a response that is not read holds up nobody, and is whole when it is read', async () => {
+  test('a response that is not read delays no other client, and is complete when it is read', async () => {
     const meanwhile = others('long');
     // Six bytes each in JSON: 6 MB for a list, while the system buffers 4 MB for a connection that no client reads.
     const description = '\u0001'.repeat(10_000);
@@ -198,7 +198,7 @@ describeOnDatabases('slow clients on %s', kind => {
   }, 120_000);
 
   test.skipIf(isShort)(
-    'connections that stay silent are closed, whatever they have begun to send',
+    'silent connections are closed, whatever they have begun to send',
     async () => {
       const beginnings = [
         '',

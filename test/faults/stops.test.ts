@@ -89,7 +89,7 @@ describe('a service that is asked to stop', () => {
   afterAll(() => place.remove());
 
   test(
-    'serves every request of its clients until it takes no connections',
+    'serves every request until it accepts no connections',
     async () => {
       const total = { served: 0, broken: [] as string[] };
       for (let round = 0; round < rounds; round++) {
@@ -193,7 +193,7 @@ backend replicas
 ${ports.map(port => `  server replica${port} 127.0.0.1:${port}`).join('\n')}
 `;
 
-describe.skipIf(process.platform !== 'linux')('what starts the service', () => {
+describe.skipIf(process.platform !== 'linux')('a launcher of the service', () => {
   const launchers = [
     ['node scripts/catalog.mjs', ['node', 'scripts/catalog.mjs', 'serve']],
     ['npm run catalog', ['npm', 'run', 'catalog', '--', 'serve']],
@@ -206,7 +206,7 @@ describe.skipIf(process.platform !== 'linux')('what starts the service', () => {
     .flatMap(([name, command]) => signals.map(signal => [name, signal, command] as const))
     .filter((_, index) => !isShort || index % 4 === 1 || index % 4 === 2);
 
-  test.each(cases)('%s: after %s the service ends too', async (_, signal, command) => {
+  test.each(cases)('%s: %s ends the service, too', async (_, signal, command) => {
     const place = await createPlace('sqlite', { ...settings, ...administrator, STOP_DELAY: '0' });
     const port = await freePort();
     const launcher = Bun.spawn([...command], {

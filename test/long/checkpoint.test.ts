@@ -103,7 +103,7 @@ test('the connection that writes copies and flushes nothing itself', async () =>
   rmSync(folder, { recursive: true, force: true });
 }, 120_000);
 
-test('a long read may hold the log up; afterwards it is bounded again', async () => {
+test('the log may grow during a long read, and is bounded again afterwards', async () => {
   await withDatabase(async database => {
     const store = createProductStore(database, createCommandOutbox(database));
     const description = 'x'.repeat(9000);
@@ -132,7 +132,7 @@ test('a long read may hold the log up; afterwards it is bounded again', async ()
   });
 }, 120_000);
 
-test('what a refused transaction of a group would have counted is not counted', async () => {
+test('a refused transaction of a group does not count', async () => {
   await withDatabase(async database => {
     const store = createProductStore(database, createCommandOutbox(database));
     const results = await Promise.allSettled(

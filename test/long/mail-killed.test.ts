@@ -67,7 +67,7 @@ async function shop(kind: DatabaseKind) {
 const idsOf = ({ received }: SmtpServer) => received.map(mail => mail.email.messageId ?? '');
 
 describeOnDatabases('kill -9 and mail on %s', kind => {
-  test('a mail that was queued and not yet taken up is sent after the next start, once', async () => {
+  test('a queued mail is sent exactly once after the next start', async () => {
     const { smtp, place, first, start } = await shop(kind);
     const isFull = Promise.withResolvers<void>();
     // The mail server accepts these without confirming, so that all lanes wait.
@@ -98,7 +98,7 @@ describeOnDatabases('kill -9 and mail on %s', kind => {
     expect(await ask('GET', '/invoices/1')).toMatchObject({ status: 'sent', version: 2 });
   });
 
-  test('one that the mail server took just before the kill comes again with its Message-ID', async () => {
+  test('a mail that the server accepted just before the kill is sent again with its Message-ID', async () => {
     const { smtp, place, first, start } = await shop(kind);
     const isTaken = Promise.withResolvers<void>();
     smtp.onArrival = async () => {

@@ -76,7 +76,7 @@ describeOnDatabases('rows that have moved on %s', kind => {
     expect({ query, ids: followed }).toEqual({ query, ids: expected.slice(size, 2 * size) });
   }
 
-  test('are in their places, however many there are, and so are those that are new or gone', async () => {
+  test('are listed in their new places, however many there are, beside new and deleted rows', async () => {
     for (const sorting of sortings) await checkPage(sorting, false);
     for (let first = 1; first + atOnce <= products; first += atOnce) {
       const ids = Array.from({ length: atOnce }, (_, index) => first + index);

@@ -8,7 +8,7 @@ import { describeOnDatabases } from '../support/service/databases.ts';
 setDefaultTimeout(120_000);
 
 describeOnDatabases('a slow mail server on %s', kind => {
-  test('a greeting after seconds is waited for', async () => {
+  test('may take seconds to send its greeting', async () => {
     const server = await smtp();
     const service = await serviceWith(kind, urlOf(server));
     server.onConnection = () => Bun.sleep(7000);
@@ -17,7 +17,7 @@ describeOnDatabases('a slow mail server on %s', kind => {
     expect([server.received.length, logged(service, temporary)]).toEqual([1, []]);
   });
 
-  test('a mail that is accepted after half a minute is sent once, by one replica, and the next goes on', async () => {
+  test('gets a mail that it accepts after half a minute only once, from one replica, and then the next mail', async () => {
     const server = await smtp();
     const service = await serviceWith(kind, urlOf(server));
     await using replica = await service.replica();

@@ -34,7 +34,7 @@ describeOnDatabases('slow peers on %s', kind => {
     });
   });
 
-  test('Stripe: the caller is asked to come back, others are served meanwhile', async () => {
+  test('Stripe: the request is 503 with Retry-After, and others are served meanwhile', async () => {
     const stripe = fakeStripe();
     await using service = await startTestService(kind, stripe.settings);
     const placed = await placeOrder(service);

@@ -9,7 +9,7 @@ const settings = { ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '1000000', L
 const [pieces, buyers] = [100, 200];
 
 describeOnDatabases('two processes on %s', kind => {
-  test('sell what there is, and no more', async () => {
+  test('sell exactly the pieces in stock', async () => {
     const place = await createPlace(kind, settings);
     const children: Running[] = [];
     try {

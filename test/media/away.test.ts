@@ -10,7 +10,7 @@ import { call } from '../support/http/http.ts';
 import { startS3 } from '../support/peers/s3.ts';
 import { startTestService } from '../support/service/service.ts';
 
-test('while S3 is away uploads and what is not here are 503; all else goes on, and comes back with it', async () => {
+test('while S3 is away, uploads and images that are not cached are 503; they work again when it returns', async () => {
   const s3 = await startS3();
   const folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
   const service = await startTestService('sqlite', { DATA_DIR: folder, MEDIA_URL: s3.url });
@@ -32,7 +32,7 @@ test('while S3 is away uploads and what is not here are 503; all else goes on, a
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the names of files are the hashes of what is in them, below two letters', async () => {
+test('files are named by the hash of their content, in folders of its first two letters', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
   const service = await startTestService('sqlite', { DATA_DIR: folder });
   const { url } = (await sendImage(service, await addProduct(service), png(9, 9))).body;

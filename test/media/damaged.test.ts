@@ -70,7 +70,7 @@ const damages: readonly ((right: Uint8Array) => Uint8Array)[] = [
   () => Buffer.from('<html>Sign in</html>'),
   () => new Uint8Array(),
 ];
-test.each(['own', 'shared', 's3'] as const)('in %s, what is damaged is 503 until it is back', async where => {
+test.each(['own', 'shared', 's3'] as const)('in %s, a damaged file is 503 until restored', async where => {
   const { service, put } = await startIn(where);
   for (const [index, damage] of damages.entries()) {
     const right = plainPng(300, 200, 255, index, 0);
@@ -85,7 +85,7 @@ test.each(['own', 'shared', 's3'] as const)('in %s, what is damaged is 503 until
 });
 
 test.each(['own', 'shared', 's3'] as const)(
-  'in %s, the same picture uploaded again repairs it',
+  'in %s, a second upload of the same picture repairs it',
   async where => {
     const { service, put } = await startIn(where);
     for (const [index, damage] of damages.entries()) {
@@ -102,7 +102,7 @@ test.each(['own', 'shared', 's3'] as const)(
 test.each([
   ['small', red],
   ['large', noise(600, 500)],
-])('a wrong copy of a %s image in the cache goes with what was made of it', async (_, file) => {
+])('a wrong copy of a %s image in the cache is dropped with the sizes made from it', async (_, file) => {
   const { service, folder } = await startIn('s3');
   const { url, hash } = await upload(service, file);
   const small = await fetchBytes(service, `${url}?w=64`);

@@ -127,7 +127,7 @@ test.skipIf(!canMount)('an upload to a folder that is mounted for reading only i
   place.remove();
 });
 
-test.each(['folder', 's3'])('a cache that fails is as an empty one, with images in %s', async where => {
+test.each(['folder', 's3'])('a failing cache acts as an empty one, with images in %s', async where => {
   const folder = newFolder();
   const s3 = where === 's3' ? await startS3() : undefined;
   const place: Record<string, string> = s3 === undefined ? {} : { MEDIA_URL: s3.url };

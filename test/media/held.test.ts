@@ -4,7 +4,7 @@ import { addProduct } from '../support/data/catalog.ts';
 import { plainPng, sendImage } from '../support/data/images.ts';
 import { startTestService } from '../support/service/service.ts';
 
-test('of many images whose other sizes are requested at once, four are read at a time', async () => {
+test('at most four images are read at a time when sizes of many are requested at once', async () => {
   const files = new Map<string, ArrayBuffer>();
   let [reading, most] = [0, 0];
   let pause: () => Promise<unknown> = () => Promise.resolve();

@@ -52,7 +52,7 @@ describe('files of many parts', () => {
     expect(process.memoryUsage.rss() - memory).toBeLessThan(200e6);
   });
 
-  test('of several controls of a picture the last is kept', async () => {
+  test('the last of several controls of a picture is kept', async () => {
     const { status, body } = await sent(gifWith(emptyControl, 60_000));
     expect(status).toBe(201);
     const served = await (await fetch(service.url + body.url)).bytes();

@@ -38,7 +38,7 @@ test('a bucket that is not there is 503, a file that is not there 404', async ()
   await s3.stop();
 });
 
-test('an endpoint that is 404 for all it does not know is no S3: 503', async () => {
+test('an endpoint that is 404 for everything it does not know is not taken for S3: 503', async () => {
   await using server = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1' },
     fetch: () => new Response('<html>Not found</html>', { status: 404 }),
@@ -48,7 +48,7 @@ test('an endpoint that is 404 for all it does not know is no S3: 503', async () 
   expect((await call(service, { path: unknown })).status).toBe(503);
 });
 
-test('the log shows the address of an image, and of nothing else so long', async () => {
+test('the log shows the address of an image, and redacts other long paths', async () => {
   await using service = await startTestService('sqlite');
   const hash = '0'.repeat(64);
   const paths = [`/media/${hash}?w=64`, `/media/media/${hash}`, `/media/${hash}/${hash}`, `/v1/${hash}`];

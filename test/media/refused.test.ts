@@ -170,7 +170,7 @@ describe('files that are refused', () => {
     expect(kept()).toEqual(before);
   });
 
-  test('a file larger than the limit: 413, whether its length is said or not', async () => {
+  test('a file larger than the limit is 413, with or without a declared length', async () => {
     const product = await addProduct(service);
     const url = `${service.url}/v1/products/${product.id}/images`;
     const headers = { Authorization: `Bearer ${service.tokens.editor}`, 'Content-Type': 'image/png' };
@@ -191,7 +191,7 @@ describe('files that are refused', () => {
     expect([said.status, unsaid.status, formed.status]).toEqual([413, 413, 413]);
   });
 
-  test('of what is decoded whole there may be four fifths of the pixels of a JPEG', async () => {
+  test('formats that are decoded as a whole may have four fifths of the pixels of a JPEG', async () => {
     await using small = await startTestService('sqlite', { DATA_DIR: folder, MEDIA_PIXEL_LIMIT: '10000' });
     const product = await addProduct(small);
     const sent = [
@@ -209,7 +209,7 @@ describe('files that are refused', () => {
     );
   });
 
-  test('what is no picture is taken out of those that are kept', async () => {
+  test('data that is not part of the picture is removed from stored files', async () => {
     const secret = 'Hidden 48.137N 11.575E';
     const hidden = text(secret);
     const photo = withSegments(await jpeg(60, 40), exifSegment(1, secret));
@@ -241,7 +241,7 @@ describe('files that are refused', () => {
     }
   });
 
-  test('the eight orientations: all are shown upright, and no JPEG is compressed again', async () => {
+  test('images in all eight orientations are shown upright, and no JPEG is compressed again', async () => {
     // Red on the left, blue on the right, the upper half darker: each corner has a different colour.
     const corner = (x: number, y: number) => {
       const shade = y < 16 ? 120 : 250;

@@ -33,7 +33,7 @@ describe('images that are served', () => {
     fetch(service.url + path, { headers });
   const refused = (path: string): Promise<Received> => call(service, { path });
 
-  test('the file itself, with every header that keeps browsers from more than showing it', async () => {
+  test('the original file has every header that limits browsers to showing it', async () => {
     const response = await get(photo);
     const hash = photo.slice('/media/'.length);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -74,14 +74,14 @@ describe('images that are served', () => {
     expect(found).toEqual({ width, height, format: format as Bun.Image.Format });
   });
 
-  test('what is transparent is white in a JPEG', async () => {
+  test('transparent pixels are white in a JPEG', async () => {
     const response = await get(`${clear}?w=200&format=jpeg`);
     const small = await new Bun.Image(await response.bytes()).resize(2, 1, { filter: 'box' }).png().bytes();
     const left = await pixel(small);
     expect(Math.min(...left)).toBeGreaterThan(240);
   });
 
-  test('animations and what has no encoder: the first picture', async () => {
+  test('animations and formats without an encoder give the first picture', async () => {
     const moving = await kept(await animatedWebp(80, 60, ''));
     const small = await new Bun.Image(await (await get(`${moving}?w=64`)).bytes()).metadata();
     expect(small).toEqual({ width: 64, height: 48, format: 'webp' });
@@ -104,7 +104,7 @@ describe('images that are served', () => {
     expect([found, body.error, body.details?.[0]?.field]).toEqual([status, error, field]);
   });
 
-  test('a size that is not made names those that are', async () => {
+  test('an unsupported size is refused with a list of the supported ones', async () => {
     expect((await refused(`${clear}?w=201`)).body.message).toContain('must be one of 64, 100, 128,');
   });
 
@@ -118,7 +118,7 @@ describe('images that are served', () => {
     expect((await refused(path)).status).toBe(404);
   });
 
-  test('HEAD and OPTIONS, and no other method', async () => {
+  test('HEAD and OPTIONS are the only other methods', async () => {
     const head = await fetch(`${service.url}${clear}?w=300`, { method: 'HEAD' });
     const full = await get(`${clear}?w=300`);
     expect(head.headers.get('Content-Length')).toBe(String((await full.bytes()).length));
@@ -128,7 +128,7 @@ describe('images that are served', () => {
       expect((await call(service, { path: clear, method, as: 'admin' })).status).toBe(405);
   });
 
-  test('what is there already is 304, of the file and of what was made of it', async () => {
+  test('the file and its other sizes are 304 for a client that has them', async () => {
     for (const path of [photo, `${photo}?w=300`, `${photo}?w=300&format=webp`]) {
       const etag = (await get(path)).headers.get('ETag') ?? '';
       expect((await get(path, { 'If-None-Match': etag })).status).toBe(304);
@@ -183,7 +183,7 @@ describe('images that are served', () => {
       return address;
     };
 
-    test('a range behind the end: 416, which says how long it is', async () => {
+    test('a range behind the end is 416, with the length', async () => {
       const whole = await (await get(photo)).bytes();
       for (const range of [`bytes=${whole.length}-`, 'bytes=-0']) {
         const response = await call(service, { path: photo, headers: { Range: range } });
@@ -192,7 +192,7 @@ describe('images that are served', () => {
       }
     });
 
-    test('If-Range: the part of what it was, else the whole of what it is', async () => {
+    test('If-Range gives the part of an unchanged file, or the whole of a changed one', async () => {
       const etag = (await get(photo)).headers.get('ETag') ?? '';
       const ask = async (condition: string) =>
         (await get(photo, { Range: 'bytes=0-0', 'If-Range': condition })).status;
@@ -203,7 +203,7 @@ describe('images that are served', () => {
     });
   });
 
-  test('what many ask for at once is one picture, kept once', async () => {
+  test('concurrent requests for one size get the same picture, which is cached once', async () => {
     const path = `${photo}?w=640&h=640&fit=cover&format=jpeg`;
     const before = charged();
     const all = await Promise.all(Array.from({ length: 20 }, async () => (await get(path)).bytes()));
@@ -215,7 +215,7 @@ describe('images that are served', () => {
   const filesIn = (name: string): string[] =>
     readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' }).filter(path => path.includes('-'));
 
-  test('what is kept of other sizes stays below its limit', async () => {
+  test('the cache of other sizes stays below its limit', async () => {
     for (const size of [200, 300, 400, 500, 600, 800])
       expect((await get(`${photo}?w=${size}`)).status).toBe(200);
     const total = filesIn('media-cache')
@@ -225,7 +225,7 @@ describe('images that are served', () => {
     expect(total).toBeLessThanOrEqual(60_000);
   });
 
-  test('files are for the user of the service only', async () => {
+  test('files are accessible only to the user of the service', async () => {
     await get(`${clear}?w=64`);
     for (const name of ['media', 'media-cache']) {
       const path = join(folder, name);
@@ -241,7 +241,7 @@ describe('images that are served', () => {
   });
 });
 
-test('making other sizes has a quota of its own; getting what is there has none', async () => {
+test('making other sizes has a quota of its own; reading existing ones has none', async () => {
   const service = await startTestService('sqlite', { RATE_LIMIT: '20' });
   const product = await addProduct(service);
   const { url } = (await sendImage(service, product, png(300, 200))).body;
@@ -260,7 +260,7 @@ test('making other sizes has a quota of its own; getting what is there has none'
   await service.stop();
 });
 
-test('the metrics count what is uploaded, refused, made and there already', async () => {
+test('the metrics count images that are uploaded, refused, made and already there', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
   await using service = await startTestService('sqlite', { DATA_DIR: folder });
   const numbers = async () => {

@@ -91,7 +91,7 @@ for (const [where, kind] of places) {
       else rmSync(join(folder, 'shared', shelf, hash));
     };
 
-    test('the same picture in two products is one file, which stays while one shows it', async () => {
+    test('the same picture in two products is one file, which stays while one of them shows it', async () => {
       const [first, second] = [await addProduct(service), await addProduct(service)];
       const file = plainPng(11, 11, 11, 11, 11);
       const [one, two] = [await upload(first, file), await upload(second, file)];
@@ -109,7 +109,7 @@ for (const [where, kind] of places) {
       if (where === 'folder') expect(await get(two)).toBe(404);
     });
 
-    test('every way to take an image off a product lets it go; to take it up again keeps it', async () => {
+    test('every way to remove an image from a product releases its file; adding it again keeps the file', async () => {
       const ways: readonly ((product: Product) => Promise<unknown>)[] = [
         product =>
           call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body: { images: [] } }),
@@ -146,7 +146,7 @@ for (const [where, kind] of places) {
       }
     });
 
-    test('a refused upload leaves no file, unless it is that of another product', async () => {
+    test('a refused upload leaves no file, unless another product has the same', async () => {
       const product = await addProduct(service, {
         images: Array.from({ length: 100 }, (_, index) => ({ url: `https://images.example/${index}` })),
       });
@@ -160,7 +160,7 @@ for (const [where, kind] of places) {
       expect(await get(image)).toBe(200);
     });
 
-    test('the same picture taken for one product and refused for another at once is there in the end', async () => {
+    test('a picture that one product accepts while another refuses it is kept', async () => {
       const full = await addProduct(service, {
         images: Array.from({ length: 100 }, (_, index) => ({ url: `https://images.example/${index}` })),
       });
@@ -176,7 +176,7 @@ for (const [where, kind] of places) {
       }
     });
 
-    test('a replica serves what another has taken', async () => {
+    test('a replica serves images uploaded to another', async () => {
       const elsewhere = mkdtempSync(join(tmpdir(), 'catalog-media-'));
       // On PostgreSQL the replica gets a folder of its own; on SQLite the folder holds the shared database.
       const own: Record<string, string> = kind === 'postgresql' ? { DATA_DIR: elsewhere } : {};
@@ -199,14 +199,14 @@ for (const [where, kind] of places) {
       rmSync(elsewhere, { recursive: true, force: true });
     });
 
-    test('media check: all is well', async () => {
+    test('media check finds no problems', async () => {
       await upload(await addProduct(service), plainPng(14, 14, 1, 1, 1));
       const ended = await check('--content');
       expect(ended).toMatchObject({ status: 0, err: '' });
       expect(ended.out).toMatch(/^no problems found: \d+ files? of [\d,]+ bytes in /);
     });
 
-    test('media check finds what is wrong, and --repair repairs it', async () => {
+    test('media check finds problems, and --repair repairs them', async () => {
       const product = await addProduct(service, { images: [{ url: 'https://images.example/link.jpg' }] });
       const lost = await upload(product, plainPng(15, 15, 1, 1, 1));
       const torn = await upload(product, plainPng(16, 16, 1, 1, 1));

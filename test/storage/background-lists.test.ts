@@ -78,7 +78,7 @@ test.each([
   expect(background).toEqual([isDeep]);
 });
 
-test('what is loaded into memory in many short reads waits for no long one', async () => {
+test('loading into memory by many short reads waits for no long read', async () => {
   const brand = findSource('brand');
   const longRead = Promise.withResolvers<void>();
   const long = database.snapshot(() => longRead.promise, { background: true });

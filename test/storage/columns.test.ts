@@ -21,7 +21,7 @@ describeOnDatabases('columns on %s', kind => {
   const sources = brand === undefined ? [] : [brand];
   const countOf = (column: Column | undefined) => column?.rows({ of: 'equal', texts: ['A'] }).count;
 
-  test('do not change under those who work with them, and are as new as the last check for all others', async () => {
+  test('do not change while a caller uses them, and are as new as the last check for all other callers', async () => {
     const { changes } = service.database;
     const columns = createColumns(service.database, products);
     await addProduct(service, { brand: 'A' });
@@ -45,7 +45,7 @@ describeOnDatabases('columns on %s', kind => {
     expect(countOf(now)).toBe(before + 1);
   });
 
-  test('are right after more changes at once than they take over', async () => {
+  test('are right after more changes at once than they apply', async () => {
     const many = 410;
     const body = { name: 'Lamp', price: 1, category: 'many' };
     const made = await Promise.all(Array.from({ length: many }, () => addProduct(service, body)));
@@ -73,7 +73,7 @@ describeOnDatabases('columns on %s', kind => {
     expect(after['attr.size']).toContainEqual({ value: '49', count: many });
   });
 
-  test('follow what changes when the work with them fails', async () => {
+  test('follow later changes after a caller fails', async () => {
     const columns = createColumns(service.database, products);
     const before = (await columns.use(sources, ([column]) => countOf(column))) ?? 0;
     const failing = columns.use(sources, async () => {

@@ -7,7 +7,7 @@ import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService } from '../support/service/service.ts';
 
 describeOnDatabases('reading into memory on %s', kind => {
-  test('is done once for many who want it at once, and misses no change', async () => {
+  test('happens once for concurrent callers, and misses no change', async () => {
     await using service = await startTestService(kind);
     const kept = { clear: () => undefined, apply: () => undefined };
     const loads = createLoads(service.database.changes, products, kept);

@@ -9,7 +9,7 @@ import { olderDatabase } from '../support/service/older-database.ts';
 const storeList = (list: readonly unknown[]) => JSON.stringify(list).replace('[null,[],', '[null,[],\n');
 
 describeOnDatabases('options as attributes on %s', kind => {
-  test('products that had options before are found by them as by attributes', async () => {
+  test('find products that had options before the upgrade', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0037');
     const options = [{ name: 'Größe', values: ['M', '42'] }];
     const attributes = { watt: 5, groesse: 'M' };

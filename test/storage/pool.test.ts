@@ -133,20 +133,20 @@ describe.skipIf(!hasPostgres)('a pool whose connections open slowly', () => {
     return Promise.all(waiting);
   }
 
-  test('a connection that opens when no one waits for it any more is used by the next', async () => {
+  test('a connection that opens after its caller gave up is used by the next caller', async () => {
     expect(await loseWhileOthersWait(3)).toEqual([unavailable, unavailable, unavailable]);
     between.release();
     for (let turn = 0; turn < 3; turn++) expect(await outcome(write())).toBe('done');
   });
 
-  test('and by one that waits meanwhile', async () => {
+  test('a connection that opens late is used by a caller that waits meanwhile', async () => {
     expect(await loseWhileOthersWait(1)).toEqual([unavailable]);
     const next = outcome(write());
     between.release();
     expect(await next).toBe('done');
   });
 
-  test('a connection that is cut while it is opened, after all patience, leaves its place', async () => {
+  test('a connection that is cut while it opens, after its caller gave up, frees its place', async () => {
     expect(await loseWhileOthersWait(2)).toEqual([unavailable, unavailable]);
     const next = outcome(write());
     between.cut();
@@ -154,7 +154,7 @@ describe.skipIf(!hasPostgres)('a pool whose connections open slowly', () => {
     expect(await outcome(write())).toBe('done');
   });
 
-  test('a server that takes connections, and says nothing to the first statement, is given up', async () => {
+  test('a server that accepts connections and does not respond to the first statement is given up', async () => {
     between.holdFrom('pg_is_in_recovery');
     expect(await outcome(write())).toEqual(unavailable);
     expect(await outcome(pool.query('select 1', []))).toEqual(unavailable);

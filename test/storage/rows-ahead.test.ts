@@ -32,7 +32,7 @@ describeOnDatabases('rows on %s', kind => {
   test.each([
     ['products', readProducts, { name: 'Other' }],
     ['variants', readVariants, { sku: 'OTHER' }],
-  ])('of %s that are newer than the last check are not of its state', async (name, create, body) => {
+  ])('of %s that are newer than the last check do not belong to its state', async (name, create, body) => {
     await using service = await startTestService(kind);
     const { pathsOf, shirt, add } = variantCalls(() => service);
     const product = await shirt();

@@ -18,7 +18,7 @@ import { startTestService } from '../support/service/service.ts';
 const createRows = (count: number) =>
   Array.from({ length: count }, (_, index) => [`${(index * 7919) % 97}`, index] as const);
 
-test('items are sorted as in one go: those that are equal stay in their order', async () => {
+test('items are sorted in slices as in one go, and equal items keep their order', async () => {
   const items = fc.array(fc.tuple(fc.nat(20), fc.nat()), { maxLength: 9000, size: 'max' });
   await fc.assert(
     fc.asyncProperty(items, async some => {
@@ -29,7 +29,7 @@ test('items are sorted as in one go: those that are equal stay in their order', 
   );
 });
 
-test('works that are due at once get a turn each, as long as each takes a slice', async () => {
+test('concurrent jobs get a turn each when each takes a whole slice', async () => {
   let turns = 0;
   let isDone = false;
   const count = () => {
@@ -53,7 +53,7 @@ test('works that are due at once get a turn each, as long as each takes a slice'
   expect(new Set(at).size).toBe(4);
 });
 
-test('what is sent and fails is reported to those who wait for all of it, be it while more is sent', async () => {
+test('a failed item is reported to the caller that waits for all, even while more items are sent', async () => {
   const sent = await sendInSlices([1, 2, 3], async item => {
     if (item === 1) throw new Error('the first has failed');
     await new Promise(resolve => setImmediate(resolve));
@@ -63,7 +63,7 @@ test('what is sent and fails is reported to those who wait for all of it, be it 
   await expectRejection(Promise.all(sent), 'the first has failed');
 });
 
-test('a change of very many values is compared with few lists, and its values are not looked at', () => {
+test('a change of very many values is compared with few lists without reading the values', () => {
   let looked = 0;
   const tags = new Proxy(
     Array.from({ length: 5000 }, (_, index) => `tag ${index}`),
@@ -84,7 +84,7 @@ test('a change of very many values is compared with few lists, and its values ar
   expect(index.concerned(change)).toEqual([]);
 });
 
-test('words of many texts are those of them in one go', async () => {
+test('words collected in slices equal those collected in one go', async () => {
   const texts = fc.array(fc.stringMatching(/^[a-z0-9 .-]{0,40}$/), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(fc.string(), texts, async (title, attributes) => {
@@ -97,7 +97,7 @@ test('words of many texts are those of them in one go', async () => {
 });
 
 describeOnDatabases('rows for the end of a transaction on %s', kind => {
-  test('are put in the order of their statement, with turns, and so are statements sent', async () => {
+  test('are sorted in slices by their statement, and their statements are sent in slices', async () => {
     await using service = await startTestService(kind);
     const columns = { key: 'text', id: 'integer' } as const;
     const statement = createBulk(service.database, 'rows', columns, rows => rows, { sortedBy: 2 });

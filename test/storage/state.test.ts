@@ -73,7 +73,7 @@ const steps: Readonly<Record<string, { readonly commits: boolean; run(): unknown
   "another's read": { commits: false, run: () => other.query('select count(*) from numbers').get() },
 };
 
-test('by SQLite’s own means, where the file cannot be looked at: another number exactly then too', async () => {
+test('the state read by SQL, where the file cannot be read, changes with each commit and only then', async () => {
   const connected = connectReader(file);
   const { current } = createQueriedState(connected, () => undefined);
   for (const [name, step] of Object.entries(steps)) {
@@ -84,7 +84,7 @@ test('by SQLite’s own means, where the file cannot be looked at: another numbe
   connected.close();
 });
 
-test.skipIf(!existsSync('/proc/locks'))('looking at the file takes no lock away from SQLite', async () => {
+test.skipIf(!existsSync('/proc/locks'))('reading the file releases no lock of SQLite', async () => {
   // The first process to open a database empties the wal-index; the script must not take itself for the first.
   const script = `new (require('bun:sqlite').Database)(process.argv[1]).query('select count(*) from numbers').get()`;
   database.state();
@@ -95,7 +95,7 @@ test.skipIf(!existsSync('/proc/locks'))('looking at the file takes no lock away 
   expect(locks.filter(line => line.includes(inode) && line.includes(` ${process.pid} `))).not.toEqual([]);
 });
 
-test('is another number exactly when something has been committed, and what is read then is as new', async () => {
+test('the state changes with each commit and only then, and reads are as new as it is', async () => {
   const names = fc.array(fc.constantFrom(...Object.keys(steps)), { minLength: 1, maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(names, async sequence => {
@@ -117,7 +117,7 @@ test('is another number exactly when something has been committed, and what is r
   );
 });
 
-test('is another number after the log has begun again and another process has committed', async () => {
+test('the state changes after the log begins again and another process commits', async () => {
   const numbers = new Set([database.state()]);
   for (let round = 0; round < 5; round++) {
     other.run('pragma wal_checkpoint(truncate)');
@@ -131,7 +131,7 @@ test('is another number after the log has begun again and another process has co
   expect(numbers.size).toBe(6);
 });
 
-describe('is as new as what has been read in the same turn', () => {
+describe('the state is as new as a read in the same turn', () => {
   const readCount = (session: Session) => session.all(run('select count(*) from numbers'));
   /** @param read runs after another process has committed, within a turn that has already read the state */
   async function expectNewState(read: () => Promise<unknown>): Promise<void> {
@@ -142,11 +142,11 @@ describe('is as new as what has been read in the same turn', () => {
     expect(database.state() !== before).toBe(true);
   }
 
-  test('itself', () => expectNewState(() => readCount(database.read)));
+  test('outside a snapshot', () => expectNewState(() => readCount(database.read)));
 
-  test('by a snapshot', () => expectNewState(() => database.snapshot(readCount)));
+  test('in a snapshot', () => expectNewState(() => database.snapshot(readCount)));
 
-  test('by the thread', () =>
+  test('in a snapshot in the background', () =>
     database.snapshot(
       session =>
         expectNewState(() => {

@@ -13,7 +13,7 @@ describeOnDatabases('a restore under a running service on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('a list does not show what was lost', async () => {
+  test('a list does not show rows that the restore removed', async () => {
     const { database } = service;
     const namesOf = async () => {
       const listed = await call(service, { path: '/v1/products?limit=100', as: 'user' });

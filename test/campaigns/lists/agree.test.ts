@@ -121,7 +121,7 @@ describeOnDatabases('responses on %s', kind => {
   }
 
   describe.each([...lists])('to %s', (query, own) => {
-    test('agree with themselves while products change, here and on another replica', async () => {
+    test('are internally consistent while products change, on both replicas', async () => {
       await using replica = await service.replica();
       await readWhileWriting([service, replica], change, async (at, step) => {
         // Some addresses are new, others are repeated.
@@ -133,7 +133,7 @@ describeOnDatabases('responses on %s', kind => {
     });
   });
 
-  test('to a category agree with themselves while it gets other names, and products besides their main ones', async () => {
+  test('to a category are internally consistent while it is renamed, and added to and removed from products', async () => {
     await using own = await startTestService(kind);
     const replica = await own.replica();
     const listed: Product[] = [];
@@ -173,7 +173,7 @@ describeOnDatabases('responses on %s', kind => {
     'category=a&sort=price',
     'status=archived',
     'gtin=4006381333931&limit=100&count=exact',
-  ])('to searches with %s agree with themselves', async filters => {
+  ])('to searches with %s are internally consistent', async filters => {
     await using replica = await service.replica();
     await readWhileWriting([service, replica], change, async (at, step) => {
       const size = filters.includes('limit') ? '' : '&perPage=100';
@@ -191,7 +191,7 @@ describeOnDatabases('responses on %s', kind => {
     });
   });
 
-  test('that a replica gives first agree with themselves, for which it reads columns', async () => {
+  test('of a new replica, which has to read its columns, are internally consistent', async () => {
     let isOver = false;
     const writeOn = async () => {
       for (let step = 0; !isOver; step++) await change(service, step);
@@ -214,7 +214,7 @@ describeOnDatabases('responses on %s', kind => {
     await writing;
   });
 
-  test('to the sku of a variant show its product as it was when the variant had it', async () => {
+  test('to the sku of a variant show the product as it was while the variant had that sku', async () => {
     await using own = await startTestService(kind);
     const replica = await own.replica();
     const { send, pathsOf, shirt, add } = variantCalls(() => own);

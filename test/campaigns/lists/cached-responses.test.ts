@@ -161,7 +161,7 @@ describeOnDatabases('cached responses on %s', kind => {
     if (body.meta.nextCursor !== null) cursors.unshift({ query, cursor: body.meta.nextCursor, after });
   }
 
-  test('are what the tables hold, on every replica, right after any write', async () => {
+  test('match the tables on every replica right after any write', async () => {
     for (let step = 0; step < steps; step++) {
       first.clock.advance(draw.integer(0, 1) * 1500);
       await write(await stored());
@@ -171,7 +171,7 @@ describeOnDatabases('cached responses on %s', kind => {
     }
   });
 
-  test('end where a change shows, and nowhere else', async () => {
+  test('are dropped only where a change shows', async () => {
     const [shown, other] = [
       await addProduct(first, { name: 'Shown', price: 500, category: 'here', tags: ['here'] }),
       await addProduct(first, { name: 'Other', price: 900, category: 'there' }),
@@ -218,7 +218,7 @@ describeOnDatabases('cached responses on %s', kind => {
     expect(resources.misses).toBe(misses);
   });
 
-  test('are never older than what was acknowledged before, while writes go on', async () => {
+  test('are never older than the writes acknowledged before the request', async () => {
     const category = 'counted';
     const made = await Promise.all(
       [1, 2, 3, 4].map(price => addProduct(first, { name: 'Counter', price, category })),

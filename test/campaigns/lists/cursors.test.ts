@@ -45,7 +45,7 @@ describeOnDatabases('cursors on %s', kind => {
     return addProduct(service, { ...product, category });
   };
 
-  test('what stays is seen exactly once and in order, and the way back is the same', async () => {
+  test('list every product that stays exactly once and in order, forwards and backwards', async () => {
     const property = fc.asyncProperty(scenario, async ({ products, ordering, status, events }) => {
       // A separate category for each run replaces a separate database.
       const category = `list ${++lists}`;

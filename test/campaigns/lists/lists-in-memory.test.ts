@@ -124,19 +124,19 @@ describeOnDatabases('lists held in memory on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('are exact while nothing changes, however often and in whichever order they are requested', async () => {
+  test('are exact while nothing changes, in any number and order of requests', async () => {
     for (let round = 0; round < 25; round++)
       await Promise.all(Array.from({ length: 10 }, () => checkSome(draw.pick([service, replica]))));
   });
 
-  test('are exact after each change, here and on another replica', async () => {
+  test('are exact after each change, on both replicas', async () => {
     for (let round = 0; round < 25; round++) {
       await change(round);
       for (let requested = 0; requested < 4; requested++) await checkSome(draw.pick([service, replica]));
     }
   });
 
-  test('are exact after changes that came while the keys were read', async () => {
+  test('are exact after changes made while the keys were read', async () => {
     for (let round = 0; round < 3; round++) {
       const fresh = await service.replica();
       const queries = Array.from({ length: 6 }, () => ({ ...someList(), sort: 'price' }));

@@ -41,7 +41,7 @@ describeOnDatabases('very many shapes of lists on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('each is answered rightly, the first again after all others', async () => {
+  test('each gets the right response, and the first ones again after all others', async () => {
     expect(combinations.length).toBeGreaterThan(1200);
     const wrong: unknown[] = [];
     const check = async (query: string): Promise<void> => {
@@ -58,7 +58,7 @@ describeOnDatabases('very many shapes of lists on %s', kind => {
   });
 });
 
-test('a bounded map says what it has dropped: all that it had and has no longer, each once', () => {
+test('a bounded map reports each dropped value exactly once', () => {
   const dropped: number[] = [];
   const map = createBoundedMap<string, number>(
     4,

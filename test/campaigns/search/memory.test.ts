@@ -54,7 +54,7 @@ async function change(service: TestService, kind: Kind, made: Product[], name: s
 }
 
 describeOnDatabases('words of products in memory on %s', kind => {
-  test('find what the index finds, after every change', async () => {
+  test('find the same as the index after every change', async () => {
     await using service = await startTestService(kind);
     const { database } = await service.replica();
     const index = createSearchReader(database);

@@ -48,7 +48,7 @@ function completionsIn(products: readonly Product[], beginning: string): string[
 }
 
 describeOnDatabases('names of products in memory on %s', kind => {
-  test('find what the names say, after every change', async () => {
+  test('find exactly the products with matching names after every change', async () => {
     await using service = await startTestService(kind);
     const { database } = await service.replica();
     const stems = createStems(['en', 'de']);

@@ -90,7 +90,7 @@ const readAll = async (service: TestService) => {
 };
 
 describeOnDatabases('suggestions and searches on %s', kind => {
-  test('are those of a service that was started just now, after every kind of change', async () => {
+  test('equal those of a newly started service after every kind of change', async () => {
     await using service = await startTestService(kind, { BASE_URL: 'https://shop.example' });
     const other = await service.replica();
     const [names = []] = fc.sample(fc.array(text, { minLength: 90, maxLength: 90 }), { numRuns: 1, seed: 1 });

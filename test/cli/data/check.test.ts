@@ -262,14 +262,14 @@ describeOnDatabases('catalog check on %s', kind => {
   }
 
   // A single test, because damage that cannot be repaired remains.
-  test('finds nothing wrong at first; makes again what is derived; names, and does not fix, what is not', async () => {
+  test('finds no problems at first; rebuilds derived data; reports other damage without changing it', async () => {
     await findNothing();
     await repairDerived();
     await repairWhatFollows();
     await nameOriginals();
   });
 
-  test('takes no argument that it does not know', async () => {
+  test('refuses an unknown option', async () => {
     expect(await place.runHere(['check', '--fix'])).toMatchObject({ status: 2 });
   });
 });

@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     });
   });
 
-  test('copies all of it, which is found to be right', async () => {
+  test('copies everything, and check finds no problems in the copy', async () => {
     const out =
       /^copied [\d,]+ products, [\d,]+ variants?, [\d,]+ users, .* events and everything that belongs to them$/m;
     expect(copied).toEqual({ status: 0, err: '', out: expect.stringMatching(out) });
@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     });
   });
 
-  test('the service goes on with the same lists and tokens, and with new ids', async () => {
+  test('a service on the copy has the same lists, accepts the same tokens and continues the ids', async () => {
     await using moved = await service.replica({ DATABASE_URL: target.environment.DATABASE_URL ?? '' });
     const after = await readAll(moved);
     for (const [path, body] of before) expect({ path, body: after.get(path) }).toEqual({ path, body });
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     expect(created.body.id).toBe(deleted + 1);
   });
 
-  test('refuses a database that has rows, and leaves it as it is', async () => {
+  test('refuses a database that has rows, and leaves it unchanged', async () => {
     expect(await target.run(['copy'])).toEqual({
       status: 1,
       out: '',
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     expect((await target.run(['check'])).status).toBe(0);
   });
 
-  test('needs a database to copy into, and the secret that tokens are signed with', async () => {
+  test('requires a target database, and the secret that signs the tokens', async () => {
     expect(await source.run(['copy'])).toEqual({
       status: 1,
       out: '',
@@ -142,7 +142,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     place.remove();
   });
 
-  test('migrates no catalog that is there, and refuses a source that is none', async () => {
+  test('refuses a target of an earlier release without migrating it, and a source that is no catalog', async () => {
     const place = await createPlace('postgresql', settings);
     await place.run(['migrate']);
     const sql = new Bun.SQL(place.environment.DATABASE_URL ?? '', { max: 1 });

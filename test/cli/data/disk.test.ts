@@ -49,7 +49,7 @@ const disks: [name: string, prepare: string, below: string, message: (folder: st
 ];
 
 for (const [name, prepare, below, message] of disks) {
-  test.skipIf(prepare !== '' && !hasNamespaces)(`${name} is named`, () => {
+  test.skipIf(prepare !== '' && !hasNamespaces)(`serve reports ${name} as DATA_DIR`, () => {
     const place = mkdtempSync(join(tmpdir(), 'catalog-disk-'));
     writeFileSync(join(place, 'file'), '');
     const folder = join(place, below);

@@ -46,7 +46,7 @@ describe('a backup', () => {
   });
   afterAll(() => place.remove());
 
-  test.each(signals)('that is ended by %s leaves nothing, and says so', async signal => {
+  test.each(signals)('that is ended by %s leaves no file and reports it', async signal => {
     const ended = await signalWhileWriting(place, ['backup', file], signal);
     expect(ended).toEqual({
       signal,
@@ -56,7 +56,7 @@ describe('a backup', () => {
     expect([partialsOf(place.folder), existsSync(file)]).toEqual([[], false]);
   });
 
-  test('that was killed leaves what the next one to the same file removes, and nothing else of the folder', async () => {
+  test('that was killed leaves a partial file; the next backup to the same file removes only that', async () => {
     await signalWhileWriting(place, ['backup', file], 'SIGKILL');
     const [left] = partialsOf(place.folder);
     expect(left).toMatch(/^nightly\.db\.\d+\.partial$/);
@@ -71,7 +71,7 @@ describe('a backup', () => {
     for (const name of [...kept, 'nightly.db']) rmSync(join(place.folder, name));
   });
 
-  describe('put back', () => {
+  describe('that is restored', () => {
     let data: string;
     beforeAll(async () => {
       data = place.environment.DATA_DIR ?? '';
@@ -79,7 +79,7 @@ describe('a backup', () => {
     });
     afterAll(() => rmSync(file));
 
-    test.each(signals)('and ended by %s leaves the database as it was, and says so', async signal => {
+    test.each(signals)('and ended by %s leaves the database unchanged and reports it', async signal => {
       const before = readdirSync(data);
       const ended = await signalWhileWriting(place, ['restore', file], signal, data);
       expect(ended).toEqual({
@@ -90,7 +90,7 @@ describe('a backup', () => {
       expect(readdirSync(data)).toEqual(before);
     });
 
-    test('and killed leaves what the next one removes', async () => {
+    test('and killed leaves a partial file, which the next restore removes', async () => {
       await signalWhileWriting(place, ['restore', file], 'SIGKILL', data);
       const [left] = partialsOf(data);
       const { status, err } = await place.run(['restore', file]);
@@ -102,7 +102,7 @@ describe('a backup', () => {
     });
   });
 
-  test.skipIf(process.platform !== 'linux')('below nohup goes on when its terminal is closed', async () => {
+  test.skipIf(process.platform !== 'linux')('under nohup continues when its terminal is closed', async () => {
     const running = place.start(['backup', file], ['nohup']);
     await untilWriting(place.folder, running);
     running.kill('SIGHUP');
@@ -120,7 +120,7 @@ describeOnDatabases('an export to a file on %s', kind => {
   });
   afterAll(() => place.remove());
 
-  test.each(signals)('that is ended by %s leaves what was there, and nothing beside it', async signal => {
+  test.each(signals)('that is ended by %s leaves the existing file unchanged and no other', async signal => {
     const file = place.file('products.csv', 'of the day before');
     const { err, ...ended } = await signalWhileWriting(place, ['export', '--output', file], signal);
     expect(ended).toEqual({ signal, out: '' });

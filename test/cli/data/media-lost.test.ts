@@ -38,7 +38,7 @@ const replaced: readonly (readonly [how: string, make: () => void, reason: strin
   ['is not there', () => undefined, 'is not there'],
   ['is a file', () => writeFileSync(media, 'a file'), 'is not a folder'],
 ];
-test.each(replaced)('the folder %s: one line, and nothing is changed', async (_, make, reason) => {
+test.each(replaced)('check reports that the folder %s, and changes nothing', async (_, make, reason) => {
   renameSync(media, `${media}-moved`);
   make();
   for (const options of [[], ['--repair'], ['--repair', '--all-files-are-lost']]) {
@@ -54,7 +54,7 @@ test.each(replaced)('the folder %s: one line, and nothing is changed', async (_,
   expect(await check('--repair')).toMatchObject({ status: 0, err: '' });
 });
 
-test('the folder is empty: --repair is refused until all files are said to be lost', async () => {
+test('with an empty folder --repair requires --all-files-are-lost', async () => {
   renameSync(media, `${media}-moved`);
   mkdirSync(media);
   expect(await check()).toMatchObject({ status: 1, err: '' });

@@ -53,7 +53,7 @@ describe('the modes of files', () => {
   // Every test, including the first, finds a database and the files beside it.
   beforeAll(() => serveWith(async () => undefined));
 
-  test('whatever is written is private, whatever the umask', async () => {
+  test('are private for every written file, under any umask', async () => {
     await serveWith(async url => {
       const token = await signIn(url, email, secret);
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
@@ -80,7 +80,7 @@ describe('the modes of files', () => {
     expect(readdirSync(data)).toContain('jwt-secret');
   });
 
-  test('what others could read is tightened at the start, and one line says so', async () => {
+  test('become private at the start, which one log line reports', async () => {
     const paths = [data, ...everythingIn(data)];
     for (const path of paths) chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
     const lines = (log: string) =>
@@ -90,7 +90,7 @@ describe('the modes of files', () => {
     expect(lines((await serveWith(async () => undefined)).log)).toEqual([]);
   });
 
-  test('a folder that holds other things as well keeps its mode, and the files in it are tightened', async () => {
+  test('stay unchanged for a folder with other files and for those files; the catalog’s own files become private', async () => {
     writeFileSync(join(data, 'notes.txt'), 'not ours', { mode: 0o644 });
     chmodSync(data, 0o755);
     chmodSync(join(data, 'catalog.db'), 0o644);

@@ -60,7 +60,7 @@ describe('catalog restore', () => {
   });
   afterEach(() => place.remove());
 
-  test('two within a second keep both former databases', async () => {
+  test('twice within a second keeps both former databases', async () => {
     for (let count = 1; count <= 3; count++) expect(await restore(copy)).toMatchObject({ status: 0 });
     expect(await names()).toEqual(['Kept']);
     expect(former().filter(name => /before-restore-[^-]*(-\d)?$|Z(-\d)?$/.test(name)).length).toBe(3);
@@ -103,7 +103,7 @@ describe('catalog restore', () => {
     expect(readdirSync(data).filter(name => /restore/.test(name))).toEqual([]);
   });
 
-  test('refuses while a service runs, also one whose database cannot be read any more; then puts the copy in its place, into which its log is not played', async () => {
+  test('refuses while a service runs, even with an unreadable database; then restores the copy without the former log', async () => {
     const service = place.start(['serve', '--port', '0']);
     try {
       await waitFor(service.stdout, /"address"/);
@@ -130,7 +130,7 @@ describe('catalog restore', () => {
     expect(await names()).toEqual(['Kept']);
   });
 
-  test('makes a database where there was none, from a copy with its log', async () => {
+  test('creates a database where there was none, from a copy with its log', async () => {
     const writer = new Database(copy);
     writer.run('PRAGMA journal_mode = WAL');
     writer.run("update products set document = replace(document, 'Kept', 'In the log')");

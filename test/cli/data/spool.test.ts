@@ -12,7 +12,7 @@ async function untilCopying(folder: string): Promise<void> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  test(`${signal} ends an import that waits for the rest of its standard input, and no copy stays`, async () => {
+  test(`${signal} ends an import that waits for the rest of its standard input, and leaves no temporary copy`, async () => {
     const temporary = mkdtempSync(join(tmpdir(), 'catalog-spool-'));
     await onCatalog(
       async place => {
@@ -37,7 +37,7 @@ function makePipe(folder: string): string {
   return pipe;
 }
 
-test('a pipe is copied as standard input is, and its rows are joined', async () => {
+test('a pipe is copied like standard input, and the rows of each product are joined', async () => {
   const temporary = mkdtempSync(join(tmpdir(), 'catalog-spool-'));
   const pipe = makePipe(mkdtempSync(join(temporary, 'named-')));
   await onCatalog(
@@ -55,7 +55,7 @@ test('a pipe is copied as standard input is, and its rows are joined', async () 
   rmSync(temporary, { recursive: true });
 });
 
-test('JSON without an array of records, from a pipe: refused, and not read again', async () => {
+test('JSON without an array of records is refused from a pipe, which is read only once', async () => {
   const temporary = mkdtempSync(join(tmpdir(), 'catalog-pipe-'));
   const pipe = makePipe(temporary);
   await onCatalog(async place => {

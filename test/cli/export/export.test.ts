@@ -141,7 +141,7 @@ const sold = (all: readonly Variant[]) =>
   all.map(({ id: _id, createdAt: _created, updatedAt: _updated, ...rest }) => rest);
 
 describeOnDatabases('catalog export on %s', kind => {
-  test.each(['csv', 'ndjson', 'json'] as const)('as %s, then import: the same products', async format => {
+  test.each(['csv', 'ndjson', 'json'] as const)('as %s is imported as the same products', async format => {
     await fc.assert(
       fc.asyncProperty(products, draws, async (inputs, numbers) => {
         let drawn = 0;
@@ -184,7 +184,7 @@ describeOnDatabases('catalog export on %s', kind => {
     );
   });
 
-  test('filters, formats and standard output', async () => {
+  test('applies filters and writes CSV and NDJSON to standard output', async () => {
     const place = await createCatalog(kind);
     const base = { name: 'Lamp', price: 1, currency: 'EUR' };
     await fill(place, [
@@ -223,7 +223,7 @@ describeOnDatabases('catalog export on %s', kind => {
   });
 });
 
-test('an export that cannot be written leaves nothing behind', async () => {
+test('an export that cannot be written leaves no file', async () => {
   const place = await createCatalog('sqlite');
   const ended = await place.runHere(['export', '--output', join(place.folder, 'missing', 'out.csv')]);
   expect(ended.status).toBe(1);
@@ -267,7 +267,7 @@ test('formulas are guarded unless an option says otherwise, and imported as they
   for (const { remove } of [place, same, raw]) remove();
 });
 
-test('--safe-for-spreadsheets is refused for what is no CSV', async () => {
+test('--safe-for-spreadsheets is refused for formats other than CSV', async () => {
   const place = await createPlace('sqlite');
   const refused = [['export'], ['import', '-']].map(command =>
     place.runHere([...command, '--format', 'ndjson', '--safe-for-spreadsheets']),

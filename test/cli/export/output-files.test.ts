@@ -54,7 +54,7 @@ test('an import refuses to write its rejects into the file that is its standard 
 
 const files = ['catalog.db', 'catalog.db-wal', 'catalog.db-shm', 'jwt-secret', 'outbox/mail', 'media/image'];
 
-test.each(files)('no command writes %s of DATA_DIR', async name => {
+test.each(files)('no command overwrites %s in DATA_DIR', async name => {
   const target = join(data, name);
   for (const folder of ['outbox', 'media']) mkdirSync(join(data, folder), { recursive: true });
   const before = readdirSync(data, { recursive: true }).sort();
@@ -73,7 +73,7 @@ test.each(files)('no command writes %s of DATA_DIR', async name => {
   expect(await productsOf(place)).toHaveLength(3);
 });
 
-test.each(names)('the database is spared by %s', async kind => {
+test.each(names)('no command overwrites the database, named by %s', async kind => {
   const target = otherName(kind, join(data, 'catalog.db'));
   for (const args of [
     ['export', '--output', target],
@@ -91,7 +91,7 @@ test('other files beside the database may be written', async () => {
   expect((await place.runHere(['backup', join(data, 'catalog.db.copy')])).status).toBe(0);
 });
 
-test('a folder is not written to, and no device is replaced', async () => {
+test('a folder or a device as output is refused', async () => {
   const folder = join(place.folder, 'folder');
   mkdirSync(folder);
   for (const args of [
@@ -122,7 +122,7 @@ test('a folder is not written to, and no device is replaced', async () => {
 /** Runs the program with a limit of 200 KiB for the files that it writes. */
 const onSmallDisk = ['sh', '-c', 'ulimit -f 200; exec "$@"', 'sh'];
 
-test('a file that does not fit on the disk is named', async () => {
+test('an error names the file that does not fit on the disk', async () => {
   const columns = 'sku,name,price,description';
   const rowsOf = (price: string) =>
     [1, 2, 3, 4, 5].map(number => `L-${number},Long,${price},${'x'.repeat(90_000)}`);

@@ -21,7 +21,7 @@ const forgetUnused = ({ database, clock }: TestService): Promise<string[]> =>
   );
 
 describeOnDatabases('uploads and the command line on %s', kind => {
-  test.each(['csv', 'ndjson', 'json'])('an import of an export as %s gives them back', async format => {
+  test.each(['csv', 'ndjson', 'json'])('an import of an export as %s restores them', async format => {
     await using imports = await startImports(kind);
     const { service, send, shown, place } = imports;
     await imports.take([shirt, { sku: 'MUG', name: 'Mug', price: 5, currency: 'EUR' }]);
@@ -59,7 +59,7 @@ describeOnDatabases('uploads and the command line on %s', kind => {
     expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
   });
 
-  test('an image is given back, or left out and forgotten, when an import comes just as it is to be removed', async () => {
+  test('an import that races with the removal of an image keeps both image and file, or neither', async () => {
     await using imports = await startImports(kind);
     const { service, send, shown, place } = imports;
     await imports.take([{ sku: 'MUG', name: 'Mug', price: 5, currency: 'EUR' }]);

@@ -52,7 +52,7 @@ describeOnDatabases('products without a sku of their own on %s', kind => {
     to.remove();
   });
 
-  test('some of their skus are enough, and what else the record says is taken', async () => {
+  test('are found by some of their variants’ skus, and the rest of the record is applied', async () => {
     const place = await createCatalog(kind);
     await importRecords(place, { name: 'Other', price: 1, sku: 'O' }, shirt('Tee', 'T-1 S', 'T-2 M'));
     const ended = await importRecords(place, { ...shirt('New', 'T-2 M', 'T-3 L'), brand: 'Acme' });
@@ -66,7 +66,7 @@ describeOnDatabases('products without a sku of their own on %s', kind => {
     place.remove();
   });
 
-  test('skus of several products are rejected, and so is that of a product itself', async () => {
+  test('reject a record with variant skus of several products, or with the sku of a product', async () => {
     const place = await createCatalog(kind);
     const before = [shirt('Tee', 'T-1 S'), shirt('Polo', 'P-1 M'), { name: 'Cap', price: 1, sku: 'C' }];
     await importRecords(place, ...before);
@@ -81,7 +81,7 @@ describeOnDatabases('products without a sku of their own on %s', kind => {
   });
 });
 
-test('an export reports how many products an import of it would create again, and import does', async () => {
+test('an export reports how many products an import of it would create again, and the import creates them', async () => {
   const place = await createCatalog('sqlite');
   const rows = ['name,price,sku,externalId', 'A,1,S-1,', 'B,2,,E-2', 'C,3,,', 'D,4,,', ''];
   await place.runHere(['import', place.file('in.csv', rows.join('\n'))]);

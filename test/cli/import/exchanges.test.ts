@@ -34,7 +34,7 @@ const onlyTee = ['1 - tee'];
 
 const scenarios: readonly Scenario[] = [
   {
-    name: 'pieces of a product that has variants',
+    name: 'stock of a product that has variants',
     files: [[one], [{ ...tee('T-1 S 7'), stock: { onHand: 5 } }]],
     says: 'line 1: stock: must be null: a product with variants has stock on each variant',
     status: 2,
@@ -42,7 +42,7 @@ const scenarios: readonly Scenario[] = [
     products: onlyTee,
   },
   {
-    name: 'pieces of a product to which an earlier record of the file gives variants',
+    name: 'stock of a product to which an earlier record of the file gives variants',
     files: [[other, one, { name: 'Tee', price: 10, externalId: 'tee', stock: { onHand: 4 } }]],
     says: 'line 3: stock: must be null: a product with variants has stock on each variant',
     status: 2,
@@ -71,7 +71,7 @@ const scenarios: readonly Scenario[] = [
     products: onlyTee,
   },
   {
-    name: 'a new variant gets the options that another one of the record has had',
+    name: 'a new variant gets the options that another variant of the record had',
     files: [[one], [tee('T-9 S 9', 'T-1 L 7')]],
     says: '1 updated, 0 unchanged, 0 rejected',
     variants: ['1 L T-1 7', '2 M T-2 -', '3 S T-9 9'],
@@ -86,7 +86,7 @@ const scenarios: readonly Scenario[] = [
     products: [...onlyTee, '2 OTHER -'],
   },
   {
-    name: 'a variant of another product takes a sku that one has given up',
+    name: 'a variant of another product takes a sku that a variant gave up',
     files: [
       [one, mug(null, 'mug')],
       [tee('T-9 S'), { ...tee('T-1 S'), externalId: 'tee-2' }],
@@ -96,13 +96,13 @@ const scenarios: readonly Scenario[] = [
     products: [...onlyTee, '2 - mug', '3 - tee-2'],
   },
   {
-    name: 'a new product takes a sku that another one has given up',
+    name: 'a new product takes a sku that another product gave up',
     files: [[mug('MUG', 'mug')], [mug('MUG-OLD', 'mug'), mug('MUG', 'mug-2026')]],
     says: '1 created, 1 updated, 0 unchanged, 0 rejected',
     products: ['1 MUG-OLD mug', '2 MUG mug-2026'],
   },
   {
-    name: 'a new product takes an external id that another one has given up',
+    name: 'a new product takes an external id that another product gave up',
     files: [[mug('A', '1')], [mug('A', '2', { price: 2 }), mug('C', '1', { price: 3 })]],
     says: '1 created, 1 updated, 0 unchanged, 0 rejected',
     products: ['1 A 2', '2 C 1'],
@@ -117,7 +117,7 @@ const scenarios: readonly Scenario[] = [
     products: ['1 B 1', '2 C 2', '3 D 3'],
   },
   {
-    name: 'a product takes the sku that a variant of another one has given up, and the other way round',
+    name: 'a product takes the sku that a variant of another product gave up, and vice versa',
     files: [
       [one, mug('MUG', 'mug')],
       [tee('T-9 S'), mug('T-1', 'mug'), { ...tee('MUG S'), externalId: 'tee-2' }],
@@ -142,7 +142,7 @@ const scenarios: readonly Scenario[] = [
     products: ['1 - mug'],
   },
   {
-    name: 'a sku is not that of a product and of a variant of it',
+    name: 'a product and its variant cannot have the same sku',
     files: [[other], [{ ...tee('T-1 S'), sku: 'T-1' }]],
     says: 'line 1: sku: "T-1" is already the sku of a variant of the product itself',
     status: 2,
@@ -160,7 +160,7 @@ const shopify = (rows: readonly string[]) =>
     ...rows,
   ].join('\n');
 
-describeOnDatabases('catalog import of what is exchanged on %s', kind => {
+describeOnDatabases('catalog import of exchanged options, skus and ids on %s', kind => {
   for (const { name, files, says, status = 0, variants = [], products } of scenarios) {
     for (const batch of ['1', '100']) {
       test(`${name}, ${batch} at once`, async () => {
@@ -189,7 +189,7 @@ describeOnDatabases('catalog import of what is exchanged on %s', kind => {
     }
   }
 
-  test('what is counted of a product without options is counted of its variant once it has some', async () => {
+  test('stock of a product without options becomes stock of its variant once it has options', async () => {
     const place = await createCatalog(kind);
     const run = (rows: readonly string[]) =>
       place.runHere(['import', place.file('p.csv', shopify(rows)), '--preset', 'shopify']);
@@ -209,7 +209,7 @@ describeOnDatabases('catalog import of what is exchanged on %s', kind => {
     place.remove();
   });
 
-  test('where the variant says nothing of its pieces, it has those of the product whose sku it gets', async () => {
+  test('a variant without stock in the file gets the stock of the product whose sku it takes', async () => {
     const place = await createCatalog(kind);
     for (const record of [
       mug('MUG', 'mug', { stock: { onHand: 4 } }),

@@ -39,7 +39,7 @@ const scenarios: readonly Scenario[] = [
     leaves: all,
   },
   {
-    name: 'the same again changes nothing',
+    name: 'a second import changes nothing',
     before: csv,
     file: 'p.csv',
     content: csv,
@@ -48,7 +48,7 @@ const scenarios: readonly Scenario[] = [
     leaves: all,
   },
   {
-    name: 'an update where a field differs, the others kept',
+    name: 'an update changes the field that differs and keeps the others',
     before: csv,
     file: 'p.csv',
     content: 'sku,name,price\nA-1,Lamp,11\nA-2,Chair,20\n',
@@ -112,7 +112,7 @@ const scenarios: readonly Scenario[] = [
     leaves: all,
   },
   {
-    name: 'lines that break a rule, with the others taken',
+    name: 'lines that break a rule are rejected, and the others imported',
     file: 'p.ndjson',
     content: [
       '{"sku":"A-1","name":"Lamp","price":10.5}',
@@ -145,7 +145,7 @@ const scenarios: readonly Scenario[] = [
     leaves: [rows.chair, ['A-3', 'Tåblé à ü ö', 30]],
   },
   {
-    name: 'Windows-1252, known by its bytes',
+    name: 'Windows-1252 is recognized by its bytes',
     file: 'p.csv',
     content: Buffer.from('sku,name,price\nA-1,L\xe4mp \x80,10.5\n', 'latin1'),
     status: 0,
@@ -153,7 +153,7 @@ const scenarios: readonly Scenario[] = [
     leaves: [['A-1', 'Lämp €', 10.5]],
   },
   {
-    name: 'Windows-1252 that is said to be UTF-8',
+    name: 'Windows-1252 that is declared as UTF-8',
     file: 'p.csv',
     content: Buffer.from('sku,name,price\nA-1,L\xe4mp,10.5\n', 'latin1'),
     options: ['--encoding', 'utf-8'],
@@ -189,7 +189,7 @@ const scenarios: readonly Scenario[] = [
     leaves: [['A-1', 'Lámp €', 10.5]],
   },
   {
-    name: 'decimal commas, currencies, and what all products get',
+    name: 'decimal commas, currencies, and values for all products',
     file: 'p.csv',
     content: 'sku;name;price\nA-1;Lamp;10,5\nA-2;Chair;20 EUR\nA-3;Table;1.030 €\n',
     options: ['--decimal', 'comma', '--set', 'status=archived', '--set', 'attributes.season=SS26'],
@@ -198,7 +198,7 @@ const scenarios: readonly Scenario[] = [
     leaves: [rows.lamp, rows.chair, ['A-3', 'Table', 1030]],
   },
   {
-    name: 'a mapped column that is not there',
+    name: 'a mapped column that is missing',
     file: 'p.csv',
     content: csv,
     options: ['--map', 'name=title'],
@@ -209,7 +209,7 @@ const scenarios: readonly Scenario[] = [
     leaves: [],
   },
   {
-    name: 'a required column that is not there',
+    name: 'a required column that is missing',
     file: 'p.csv',
     content: 'sku,title,price\nA-1,Lamp,1\n',
     status: 1,
@@ -227,7 +227,7 @@ const scenarios: readonly Scenario[] = [
     leaves: all,
   },
   {
-    name: 'why records were rejected is counted, and each names the value',
+    name: 'the reasons for rejection are counted, and each names the value',
     file: 'p.csv',
     content: 'sku,name,price,tags\nA-1,Lamp,10.5,\nB-1,,"1,5",\nB-2,x,cheap,\nB-3,y,-1,"a; ;[b"\nB-4,z\n',
     status: 2,
@@ -243,7 +243,7 @@ const scenarios: readonly Scenario[] = [
     leaves: [rows.lamp],
   },
   {
-    name: 'a rejected value, and the column that it is in where that has another name',
+    name: 'a rejected value is reported with its column where that has another name',
     file: 'p.csv',
     content: 'sku,Titel,price,Farbe\nA-1,Lamp,10.5,red\nB-1,,x,\n',
     options: ['--map', 'name=Titel,attributes.colour=Farbe'],
@@ -277,7 +277,7 @@ describeOnDatabases('catalog import on %s', kind => {
   });
 });
 
-test('the first transaction is short on any machine, as it is not known yet how many records fit into the time', async () => {
+test('the first transaction is short on any machine, before the import knows its speed', async () => {
   const place = await createCatalog('sqlite');
   const { err } = await place.runHere(['import', place.file('p.ndjson', records(1000))]);
   expect(err).toContain('400 records done');

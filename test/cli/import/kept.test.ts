@@ -8,7 +8,7 @@ const cup = { name: 'Cup', price: 1 };
 const sized = (Size: string, members: object = {}) => ({ options: { Size }, ...members });
 const many = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
 
-describeOnDatabases('what an import keeps on %s', kind => {
+describeOnDatabases('fields that an import keeps on %s', kind => {
   let imports: Imports;
   beforeAll(async () => {
     imports = await startImports(kind);
@@ -17,7 +17,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
 
   const table = (...rows: readonly string[]) => `${rows.join('\n')}\n`;
 
-  test('columns of members leave the other members as they are', async () => {
+  test('columns for single members leave the other members unchanged', async () => {
     const attributes = { a: 'x', b: 'y' };
     await imports.take([{ ...cup, sku: 'K1', stock: counted, attributes }]);
     const file = table(
@@ -49,7 +49,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
     expect((await imports.shown('K1')).stock).toMatchObject({ tracked: true, onHand: 3, backorder: false });
   });
 
-  test('parts of a stock in JSON are those of a PATCH, for products and their variants', async () => {
+  test('a partial stock in JSON works as in a PATCH, for products and their variants', async () => {
     const parts = [
       { onHand: 5 },
       { backorder: false },
@@ -91,7 +91,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
     });
   });
 
-  test('attributes that come as a whole replace those there are, also with columns of their own beside', async () => {
+  test('an attributes value replaces the existing attributes; columns of single attributes are added to it', async () => {
     const attributes = { a: 'x', b: 'y' };
     const attributesNow = async () => (await imports.shown('W1')).attributes;
     await imports.take([{ ...cup, sku: 'W1', attributes }]);
@@ -137,7 +137,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
     });
   }
 
-  test('the place of a new variant is one that it may have', async () => {
+  test('a new variant gets a valid position, even after the largest one', async () => {
     await imports.take([{ ...cup, sku: 'L3', variants: [sized('S', { position: 2_147_483_647 })] }]);
     await imports.take([{ ...cup, sku: 'L3', variants: [sized('M')] }]);
     const { id, variants } = await imports.shown('L3');
@@ -147,7 +147,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
   });
 
   for (const batch of ['1', '100']) {
-    test(`pieces of a product are refused once a record has given it variants, ${batch} at once`, async () => {
+    test(`stock of a product is refused once a record has given it variants, ${batch} at once`, async () => {
       const [first, sku] = [`Q-${batch}`, `P-${batch}`];
       const file = [
         { ...cup, sku: first },

@@ -22,7 +22,7 @@ interface Scenario {
 
 const scenarios: readonly Scenario[] = [
   {
-    name: 'a base price is the product’s own, be it the one that is shown',
+    name: 'a base price sets the product’s own price, even if it equals the shown one',
     files: sku => [
       [shirt(sku, 9, { M: 9, L: null })],
       [only(sku, { price: 50 })],
@@ -31,7 +31,7 @@ const scenarios: readonly Scenario[] = [
     shows: [9, 9, 9, 9],
   },
   {
-    name: 'a base price counts more than the price, and needs none',
+    name: 'a base price takes precedence over the price, which may be absent',
     files: sku => [
       [shirt(sku, 9, { M: 9, L: null }), only(sku, { price: 1, basePrice: 20 })],
       [only(sku, { basePrice: 30 })],
@@ -48,17 +48,17 @@ const scenarios: readonly Scenario[] = [
     shows: [10, 10, 50, 50],
   },
   {
-    name: 'a null as base price says nothing of it',
+    name: 'a null base price changes nothing',
     files: sku => [[shirt(sku, 50, { S: null, M: 10 })], [only(sku, { price: 10, basePrice: null })]],
     shows: [10, 10, 50, 50],
   },
   {
-    name: 'where no variant costs the price of the record, it is what those without one cost',
+    name: 'a price that no variant has becomes the price of variants without one',
     files: sku => [[shirt(sku, 50, { S: null, M: 10 })], [shirt(sku, 10, { S: null, M: null })]],
     shows: [10, 10, 10, 10],
   },
   {
-    name: 'a price that was shown until an earlier record of the file is another one',
+    name: 'a price that was shown only before an earlier record of the file is a new price',
     files: sku => [[shirt(sku, 9, { S: 5, M: null })], [shirt(sku, 9, { S: 7 }), only(sku, { price: 5 })]],
     shows: [5, 5, 7, 5],
   },
@@ -107,7 +107,7 @@ describeOnDatabases('prices of products with variants on %s', kind => {
     }
   });
 
-  test('a base price that is none is refused by its name', async () => {
+  test('an invalid base price is refused by its field name', async () => {
     const { status, err } = await imports.run([
       only('X', { price: 1, basePrice: -2 }),
       only('Y', { basePrice: 'dear' }),

@@ -15,26 +15,26 @@ const known = record('KNOWN', 'Size', ['S']);
 /** Records, and what the import reports. */
 const cases: readonly (readonly [name: string, lines: readonly string[], counts: string, read: string])[] = [
   [
-    'none is rejected',
+    'no record is rejected',
     [record('A', 'Size', ['S', 'M'], 1), record('B', 'Size', ['S', 'M', 'L'])],
     '2 created, 0 updated, 0 unchanged, 0 rejected',
     'read 2 rows: 2 products, 5 variants, 1 image',
   ],
   [
-    'one with variants and images is',
+    'a record with variants and images is rejected',
     [record('A', 'Size', ['S', 'M'], 1), record('KNOWN', 'Colour', ['R', 'G', 'B'], 2)],
     '1 created, 0 updated, 0 unchanged, 1 rejected',
     'read 2 rows: 1 product, 2 variants, 1 image',
   ],
   [
-    'all are',
+    'all records are rejected',
     [record('KNOWN', 'Colour', ['R', 'G'], 1)],
     '0 created, 0 updated, 0 unchanged, 1 rejected',
     'read 1 row: 0 products, 0 variants, 0 images',
   ],
 ];
 
-describeOnDatabases('what an import has read on %s', kind => {
+describeOnDatabases('counts of an import on %s', kind => {
   test.each(cases)('%s', async (_, lines, counts, read) => {
     const place = await createCatalog(kind);
     expect((await place.runHere(['import', place.file('known.ndjson', known)])).status).toBe(0);

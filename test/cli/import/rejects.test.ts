@@ -13,7 +13,7 @@ describeOnDatabases('catalog import on %s', kind => {
   });
   afterAll(() => place.remove());
 
-  test('repeated skus: an import that goes on where another was stopped knows what came before', async () => {
+  test('repeated skus: a resumed import recognizes those of the skipped records', async () => {
     const fresh = await createCatalog(kind);
     const lines = ['sku,name,price,category', 'A-1,First,1,early', 'A-2,Chair,20,', 'A-1,Last,2,'];
     await fresh.runHere(['import', fresh.file('before.csv', 'sku,name,price\nA-1,Before,9\n')]);
@@ -52,7 +52,7 @@ describeOnDatabases('catalog import on %s', kind => {
     ['a file', 0],
     ['a file that is read in a thread of its own', 1500],
   ])(
-    'what the catalog refuses of %s goes there as it was, to be corrected and imported again',
+    'records refused from %s are written there unchanged, to be corrected and imported again',
     async (_, filler) => {
       const fresh = await createCatalog(kind);
       const shirt =
@@ -84,7 +84,7 @@ describeOnDatabases('catalog import on %s', kind => {
     },
   );
 
-  test('of many rejects the first 20 are shown', async () => {
+  test('only the first 20 of many rejects are shown', async () => {
     const ended = await place.runHere(['import', place.file('r.csv', `name,price\n${',1\n'.repeat(25)}`)]);
     expect(ended.err.match(/^line /gm)?.length).toBe(20);
     expect(ended.out).toContain('25 rejected');
@@ -92,7 +92,7 @@ describeOnDatabases('catalog import on %s', kind => {
   });
 });
 
-test('a dry run without a database makes none', async () => {
+test('a dry run without a database creates none', async () => {
   const place = await createPlace('sqlite');
   const ended = await place.run(['import', '-', '--dry-run'], csv);
   expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('3 created') });
@@ -135,7 +135,7 @@ const unusable: readonly (readonly [file: string, content: string | Uint8Array, 
   ['p.csv', csv.replaceAll('\r\n', '\r'), 'line 1 ends with a carriage return alone; save the file with'],
 ];
 
-test('what cannot be imported is reported in one line, and leaves the catalog as it was', async () => {
+test('a file that cannot be imported is reported in one line, and leaves the catalog unchanged', async () => {
   const place = await createCatalog('sqlite');
   await place.runHere(['import', place.file('before.csv', csv)]);
   const [products, version] = [await productsOf(place), await versionOf(place)];
@@ -176,7 +176,7 @@ test.each(unreadable)('a %s of %p is refused by its name and rule', async (field
   place.remove();
 });
 
-test('what shops call a status is one of ours', async () => {
+test('status words of shops become active or archived', async () => {
   const place = await createCatalog('sqlite');
   const words = ['publish', 'Enabled', ' published ', 'draft', 'private', 'Disabled', 'archived', ''];
   const rows = words.map((word, index) => `S-${index},Lamp,5,${word}`);

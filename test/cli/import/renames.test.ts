@@ -27,14 +27,14 @@ const scenarios: readonly Scenario[] = [
     leaves: ['A x 8'],
   },
   {
-    name: 'nor one that was there, be it that its own record changes nothing',
+    name: 'an existing product is not overwritten by one with another sku, even if its own record changes nothing',
     before: [mug('A', 'x'), mug('B', 'y')],
     file: [mug('A', 'x'), mug('C', 'x', 6), mug('B', undefined, 7), mug('D', 'y', 8)],
     says: [refused(2, 'A'), refused(4, 'B'), '0 created, 1 updated, 1 unchanged, 2 rejected'],
     leaves: ['A x 5', 'B y 7'],
   },
   {
-    name: 'a product gets another sku once',
+    name: 'a product gets another sku only once per file',
     before: [mug('A', 'x'), mug('B', 'y')],
     file: [mug('C', 'x', 6), mug('A', 'x', 7), mug('D', 'y', 8)],
     says: [
@@ -51,7 +51,7 @@ const scenarios: readonly Scenario[] = [
     leaves: ['A x 7'],
   },
   {
-    name: 'an external id that a product has given up is free',
+    name: 'an external id that a product gave up is free',
     before: [mug('A', 'x')],
     file: [mug('A', 'z'), mug('B', 'x')],
     says: ['1 created, 1 updated, 0 unchanged, 0 rejected'],
@@ -72,7 +72,7 @@ const ways: readonly (readonly [
   ['from a stream', (place, file) => place.run(['import', '-', '--batch', '1'], file)],
 ];
 
-describeOnDatabases('catalog import of other skus on %s', kind => {
+describeOnDatabases('catalog import of changed skus on %s', kind => {
   const shown = async (place: Place) =>
     (await productsOf(place)).map(({ sku, externalId, price }) => [sku, externalId, price].join(' '));
 
@@ -89,7 +89,7 @@ describeOnDatabases('catalog import of other skus on %s', kind => {
     });
   }
 
-  test('a file whose external ids are those of groups loses none of its rows', async () => {
+  test('a second row with the same external id is refused instead of overwriting the first', async () => {
     const place = await createCatalog(kind);
     const rows = ['sku,name,price,group', 'A-1,Shirt S,5,A', 'A-2,Shirt M,5,A', 'B-1,Mug,5,B'];
     const file = place.file('p.csv', rows.join('\n'));
@@ -105,7 +105,7 @@ describeOnDatabases('catalog import of other skus on %s', kind => {
   test.each([
     ['a few', 3],
     ['many, in a thread of its own', 3000],
-  ])('an import that goes on where another was stopped knows what came before: %s', async (_, count) => {
+  ])('a resumed import recognizes the products of the skipped records: %s', async (_, count) => {
     const place = await createCatalog(kind);
     const records = Array.from({ length: count }, (_, index) => mug(`A-${index}`, `x-${index}`));
     const rest = [mug('B-1', 'x-1', 6), mug(`B-${count}`, `x-${count}`, 7)];
@@ -123,7 +123,7 @@ describeOnDatabases('catalog import of other skus on %s', kind => {
     place.remove();
   });
 
-  test('it is another file that gives a product another sku, and says so', async () => {
+  test('a later file may give a product another sku, and the import reports it', async () => {
     const place = await createCatalog(kind);
     const run = (record: object) => place.runHere(['import', place.file('p.ndjson', lines([record]))]);
     await run(mug('A', 'x'));

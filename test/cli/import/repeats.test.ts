@@ -5,8 +5,8 @@ import { createCatalog, productsOf, variantsOf, versionOf } from '../program.ts'
 
 const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
 
-describeOnDatabases('records with the sku of an earlier one on %s', kind => {
-  test('add their variants to those of the earlier one, also where the catalog has products', async () => {
+describeOnDatabases('records that repeat the sku of an earlier record on %s', kind => {
+  test('add their variants to those of the earlier record, also in a catalog with products', async () => {
     const shirt = (Size: string) => ({
       ...{ sku: 'P2', name: 'Shirt', price: 10 },
       variants: [{ options: { Size }, sku: `P2${Size}` }],
@@ -31,7 +31,7 @@ describeOnDatabases('records with the sku of an earlier one on %s', kind => {
     place.remove();
   });
 
-  test('keep the text of an image that the later one leaves out, and lose that of an image it has not', async () => {
+  test('keep the text of an image that they give without one, unless the earlier record drops the image', async () => {
     const lamp = (images: readonly object[] | undefined) => ({ sku: 'L', name: 'Lamp', price: 1, images });
     const [front, side] = [{ url: 'https://a.example/f', alt: 'Front' }, { url: 'https://a.example/s' }];
     const place = await createCatalog(kind);
@@ -51,7 +51,7 @@ describeOnDatabases('records with the sku of an earlier one on %s', kind => {
     place.remove();
   });
 
-  test('come before a record of another product that names the same sku, as in the file', async () => {
+  test('do not free a sku of the earlier record for a product in between', async () => {
     const place = await createCatalog(kind);
     await place.runHere([
       'import',

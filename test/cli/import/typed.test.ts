@@ -76,7 +76,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect((await attributesNow())[key]).toEqual(value);
   });
 
-  test('a decimal comma where it is said', async () => {
+  test('a decimal comma is read with --decimal comma', async () => {
     await imports.take(csvOf('length', '"12,5"'), '--decimal', 'comma');
     expect((await attributesNow()).length).toBe(12.5);
   });
@@ -103,7 +103,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect((await imports.shown(`${sku}-new`))?.attributes?.free).toBe(withComma);
   });
 
-  test('a spreadsheet that writes the decimals of an export with commas changes nothing', async () => {
+  test('an export whose decimals a spreadsheet rewrote with commas changes nothing', async () => {
     await imports.take([{ sku: 'D-1', name: 'Decimal', price: 1, attributes: { free: 7.1 } }]);
     const { out } = await imports.run(
       csvOf('free', '"7,1"').replaceAll('T-1,Typed', 'D-1,Decimal'),
@@ -121,7 +121,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect(await attributesNow()).toEqual(before);
   });
 
-  test('the summary shows each reason with what the record has of it', async () => {
+  test('the summary shows each reason with the value of the record', async () => {
     const file = 'sku,name,price,attributes.organic,attributes.since\nR-1,Refused,1,perhaps,tomorrow\n';
     const { err } = await imports.run(file);
     const organic = 'must be true or false, not "perhaps"';
@@ -130,7 +130,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect(err).toContain(`  as line 2: attributes.since: ${since}\n`);
   });
 
-  test('an export is read again as it was', async () => {
+  test('an export is read back unchanged', async () => {
     await imports.take(csvOf('code', '"""12"""'));
     await imports.take(csvOf('size', '38'));
     const file = await imports.exported('typed.csv');
@@ -138,7 +138,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect([again.status, again.out]).toEqual([0, expect.stringContaining('0 created, 0 updated')]);
   });
 
-  test('an export of values that were there before their definitions is read again as it was', async () => {
+  test('an export of values older than their definitions is read back unchanged', async () => {
     await imports.take([{ sku: 'L-1', name: 'Late', price: 1, attributes: before }]);
     for (const [key, { value: _value, ...definition }] of Object.entries(late))
       expect((await imports.send('POST', '/v1/attributes', { key, label: key, ...definition })).status).toBe(
@@ -160,7 +160,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect((await imports.shown('L-1')).attributes).toMatchObject({ late_1: '12', late_3: true });
   });
 
-  test('a shop’s own columns are read so, too', async () => {
+  test('attribute columns of a shop are read by their definitions, too', async () => {
     const woo = [
       'ID,Type,SKU,Name,Published,Regular price,Attribute 1 name,Attribute 1 value(s),Attribute 2 name,Attribute 2 value(s)',
       '1,simple,W-1,Shoe,1,20,Size,38,Code,12',
@@ -171,7 +171,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect((await imports.shown('W-1')).attributes).toMatchObject({ size: '38', code: '12' });
   });
 
-  test('an amount that all products get has its currency', async () => {
+  test('an amount that is set for all products has its currency', async () => {
     const cells = 'sku,name,price\nC-1,One,1\nC-2,Two,2\n';
     await imports.take(cells, '--set', 'price=352 AED');
     for (const sku of ['C-1', 'C-2'])

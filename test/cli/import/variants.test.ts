@@ -43,7 +43,7 @@ const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    name: 'those of a file are added or changed, the others kept',
+    name: 'variants of a file are added or changed, the others kept',
     before: [shirt()],
     file: [
       shirt({}, [
@@ -71,7 +71,7 @@ const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    name: 'an image that the product loses is lost to its variants',
+    name: 'variants lose an image that their product loses',
     before: [shirt({ images })],
     file: [{ ...mug, sku: 'SHIRT', externalId: 'shirt-1', images: [images[0]] }],
     says: ['1 updated'],
@@ -124,7 +124,7 @@ const scenarios: readonly Scenario[] = [
     leaves: both,
   },
   {
-    name: 'options that are not those of the variants there are',
+    name: 'options that differ from those of the existing variants',
     before: [shirt()],
     file: [shirt({}, [{ sku: 'NEW', options: { Colour: 'red' } }])],
     status: 2,
@@ -153,7 +153,7 @@ const scenarios: readonly Scenario[] = [
     products: [{ options: [{ name: 'Size', values: ['S', 'M'] }] }],
   },
   {
-    name: 'combinations and skus twice, other options, what is no amount',
+    name: 'repeated combinations and skus, other options, an invalid amount',
     file: [
       shirt({}, [small, { ...small, sku: 'X' }]),
       shirt({}, [small, { ...medium, sku: 'SHIRT-S' }]),

@@ -19,7 +19,7 @@ const shops = [
 const countsOf = (out: string): string => /\d+ created, .* rejected/.exec(out)?.[0] ?? out;
 
 describeOnDatabases('a file of a shop that is imported again, on %s', kind => {
-  test.each(shops)('%s: of one changed cell one product is updated', async (shop, content, from, to) => {
+  test.each(shops)('%s: one changed cell updates one product', async (shop, content, from, to) => {
     expect(content.split(from).length).toBe(2);
     const place = await createCatalog(kind);
     const run = async (file: string, ...options: readonly string[]) =>
@@ -46,7 +46,7 @@ describeOnDatabases('a file of a shop that is imported again, on %s', kind => {
 
 const zip = new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0x14, 0, 6, 0]);
 
-test.each(shops)('%s: what is no table of text is refused, and writes nothing', async (shop, content) => {
+test.each(shops)('%s: a file that is no table is refused, writing nothing', async (shop, content) => {
   const place = await createCatalog('sqlite');
   const isFeed = shop === 'google' || shop === 'meta';
   const cases = [
@@ -109,7 +109,7 @@ const request: Omit<RecordsRequest, 'file' | 'fileName'> = {
   ...{ gather: false, rejects: undefined, spool: undefined },
 };
 
-test('what is taken into memory at once is bounded in rows, however many variants each product has', () =>
+test('the rows held in memory are bounded, however many variants each product has', () =>
   onCatalog(async place => {
     const [products, variants] = [30, 200];
     const lines = ['Handle,Title,Option1 Name,Option1 Value,Variant Price'];

@@ -23,7 +23,7 @@ const uncounted = { stock: { tracked: false, onHand: 0 }, available: true };
 
 const changes: readonly Change[] = [
   {
-    name: 'what was out of stock is in stock again',
+    name: 'a product that was out of stock is in stock again',
     shop: 'google',
     files: [
       [google, 'P,Plate,out_of_stock,10 USD,,,'],
@@ -33,7 +33,7 @@ const changes: readonly Change[] = [
     after: uncounted,
   },
   {
-    name: 'what was out of stock is in stock again',
+    name: 'a product that was out of stock is in stock again',
     shop: 'woocommerce',
     files: [
       [woo, '1,simple,P,Plate,1,0,,,10,,,,'],
@@ -43,7 +43,7 @@ const changes: readonly Change[] = [
     after: uncounted,
   },
   {
-    name: 'the shop counts no more',
+    name: 'the shop no longer tracks stock',
     shop: 'shopify',
     files: [
       [shopify, 'p,Plate,N,x,10,,shopify,0'],
@@ -53,7 +53,7 @@ const changes: readonly Change[] = [
     after: uncounted,
   },
   {
-    name: 'the shop counts no more',
+    name: 'the shop no longer tracks stock',
     shop: 'magento',
     files: [
       [magento, 'P,simple,Plate,1,"Catalog, Search",10,0,0,1,0'],
@@ -148,7 +148,7 @@ test.each(changes)('$shop: $name', ({ shop, files, before, after, variants }) =>
   }),
 );
 
-test('pairs of Magento may have quotation marks, lists in them, and spaces between the variations', () =>
+test('Magento pairs may have quotation marks and lists in them, and spaces between the variations', () =>
   onCatalog(async place => {
     const header =
       'sku,product_type,name,product_online,visibility,price,additional_attributes,configurable_variations';
@@ -177,7 +177,7 @@ test('pairs of Magento may have quotation marks, lists in them, and spaces betwe
     ]);
   }));
 
-test('a backslash and an n that WooCommerce has not written for a line end stay', () =>
+test('WooCommerce: an escaped backslash before an n is not read as a line end', () =>
   onCatalog(async place => {
     const rows = [
       'ID,Type,SKU,Name,Published,Regular price,Description',
@@ -191,7 +191,7 @@ test('a backslash and an n that WooCommerce has not written for a line end stay'
     expect(await productsOf(place)).toMatchObject([{ description: 'a\nb C:\\new' }]);
   }));
 
-test('what Shopify counts without saying how many there are is counted', () =>
+test('Shopify: variants with tracked stock but no quantity are counted', () =>
   onCatalog(async place => {
     const file = place.file('p.csv', `${shopify}\np,Plate,N,x,10,,shopify,\n`);
     const ended = await place.runHere(['import', file, '--preset', 'shopify']);

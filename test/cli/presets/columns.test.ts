@@ -35,7 +35,7 @@ test.each([
     'M-1,Mug,in stock,,,active',
     'price is required',
   ],
-])('what %s lacks is named as its file calls it', (shop, header, row, says) =>
+])('%s: a missing value is named by the column of the file', (shop, header, row, says) =>
   onCatalog(async place => {
     const ended = await place.runHere([
       'import',
@@ -66,7 +66,7 @@ test.each([
   ['with a preset', lines, ['--preset', 'shopify']],
   ['without one', ['sku;name;price', ';;', 'mug;Mug, large;12', ';;', ';;;;;', ''], []],
 ])(
-  'what Excel writes is read %s: a line that names the delimiter, and rows of delimiters',
+  'a file from Excel, with a line that names the delimiter and with rows of delimiters, is read %s',
   (_, rows, options) =>
     onCatalog(async place => {
       const file = place.file('e.csv', ['sep=;', ...rows].join('\r\n'));
@@ -93,7 +93,7 @@ const wooRows = [
 test.each([
   ['woocommerce', wooRows.slice(0, 1), '1,grouped,G,G,1,,,,,'],
   ['magento', magentoRows.slice(0, 1), 'B,bundle,B,1,"Catalog, Search",0,,'],
-])('a file of %s of whose rows none is read says why', (shop, header, row) =>
+])('%s: an import that reads no row says why', (shop, header, row) =>
   onCatalog(async place => {
     const file = place.file('p.csv', [...header, row, ''].join('\n'));
     const ended = await place.runHere(['import', file, '--preset', shop]);
@@ -108,7 +108,7 @@ test.each([
 test.each([
   ['magento', magentoRows, 'Default Category/Men,Default Category/New'],
   ['woocommerce', wooRows, 'Men, New'],
-])('of the categories of variants of %s what the product has is not kept twice', (shop, rows, kept) =>
+])('%s: categories of variants that the product has are not kept twice', (shop, rows, kept) =>
   onCatalog(async place => {
     const ended = await place.runHere(['import', place.file('p.csv', rows.join('\n')), '--preset', shop]);
     expect(ended.status).toBe(0);
@@ -119,7 +119,7 @@ test.each([
 );
 
 test.each([[[]], [['--image-base', 'https://c.example/media']]])(
-  'what Magento writes for no image is none, with the options %j',
+  'Magento: the word for no image gives no image, with the options %j',
   options =>
     onCatalog(async place => {
       const header =
@@ -143,7 +143,7 @@ const describeCatalog = async (place: Parameters<typeof productsOf>[0]) =>
     ),
   );
 
-test('a feed as XML comes to the same as its table, with lines where its items begin', () =>
+test('a feed as XML gives the same products as its table, and reports the lines where its items begin', () =>
   onCatalog(async table => {
     await table.runHere(['import', table.file('f.csv', googleFile), '--preset', 'google']);
     const expected = await describeCatalog(table);
@@ -210,7 +210,7 @@ test.each([
     '<?xml version="1.0" encoding="x-shop"?><rss><item/></rss>',
     'is XML in the encoding "x-shop", which is not supported: save it as UTF-8',
   ],
-])('a feed as XML that cannot be read is refused as a whole, and writes nothing: %s', (feed, says) =>
+])('an unreadable feed as XML is refused as a whole, and writes nothing: %s', (feed, says) =>
   onCatalog(async place => {
     const ended = await place.runHere(['import', place.file('f.xml', feed), '--preset', 'google']);
     expect(ended).toMatchObject({ status: 1, out: '' });

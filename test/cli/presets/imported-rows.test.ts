@@ -51,7 +51,7 @@ const long = 'x'.repeat(1001);
 
 const scenarios: readonly Scenario[] = [
   ...['google', 'meta'].map(shop => ({
-    name: 'what the first row leaves empty, the next one says',
+    name: 'the next row fills in cells that the first row leaves empty',
     shop,
     rows: [
       feedHeader,
@@ -72,7 +72,7 @@ const scenarios: readonly Scenario[] = [
     },
   })),
   {
-    name: 'a number that all agree on is that of the product, and a long text is counted',
+    name: 'a number that all rows share is that of the product, and a long text is counted',
     shop: 'google',
     rows: [
       feedHeader,
@@ -100,7 +100,7 @@ const scenarios: readonly Scenario[] = [
     attributes: { mpn: Array.from({ length: 50 }, (_, n) => `M-${n}`) },
   },
   {
-    name: 'rows of variants say otherwise, or first',
+    name: 'rows of variants differ from the product, or fill in its fields',
     shop: 'shopify',
     rows: [
       shopifyHeader,
@@ -158,7 +158,7 @@ const scenarios: readonly Scenario[] = [
     attributes: {},
   },
   {
-    name: 'what the simple products of a configurable one say otherwise is kept',
+    name: 'values in which simple products differ from their configurable product are kept',
     shop: 'magento',
     rows: [
       magentoHeader,
@@ -180,7 +180,7 @@ const scenarios: readonly Scenario[] = [
 const toCsv = (rows: readonly (readonly string[])[]) =>
   rows.map(row => row.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n');
 
-describeOnDatabases('what rows of one product say of it, on %s', kind => {
+describeOnDatabases('rows of one product, on %s', kind => {
   test.each(scenarios)('$shop: $name', async ({ shop, rows, says = '1 created', product, attributes }) => {
     const place = await createCatalog(kind);
     const file = place.file('p.csv', toCsv(rows));
@@ -198,7 +198,7 @@ describeOnDatabases('what rows of one product say of it, on %s', kind => {
   });
 });
 
-test('the variants of the header of 2025 have what is theirs', async () => {
+test('variants are read with the header of 2025', async () => {
   const place = await createCatalog('sqlite');
   const { rows = [] } = scenarios.find(({ name }) => name.includes('2025')) ?? {};
   await place.runHere(['import', place.file('p.csv', toCsv(rows)), '--preset', 'shopify']);

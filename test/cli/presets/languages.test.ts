@@ -124,7 +124,7 @@ const units: Readonly<Record<string, string>> = {
   'French, of an early version': 'g',
 };
 
-test.each(headers)('an export in $language', header =>
+test.each(headers)('an export in $language is read', header =>
   onCatalog(async place => {
     const file = place.file('p.csv', fileOf(header));
     const proposal = await place.runHere(['import', file, '--dry-run']);
@@ -158,7 +158,7 @@ test.each(headers)('an export in $language', header =>
 test.each([
   'Download 1 ID,Download 1 Name,Download 1 URL',
   'ID de descarga 1,Nombre de descarga 1,URL de descarga 1',
-])('columns of downloads, %s, are none of attributes', downloads =>
+])('columns of downloads, %s, are not read as attributes', downloads =>
   onCatalog(async place => {
     const header = headers[1]?.columns ?? '';
     const attribute = headers[1]?.attribute.join() ?? '';
@@ -172,7 +172,7 @@ test.each([
 );
 
 test.each(['ブランド', '品牌', '브랜드', 'Varumärken', 'Značky', 'Markalar', 'Mærker'])(
-  'the column of brands called %s',
+  'the column of brands is recognized as %s',
   brands =>
     onCatalog(async place => {
       const columns = `${headers[1]?.columns ?? ''},${brands}`;
@@ -195,7 +195,7 @@ const refused = [
     says: 'it has no column "Regular price"',
   },
   {
-    name: 'whose weight is in a unit that is not known',
+    name: 'whose weight is in an unknown unit',
     header: (headers[1]?.columns ?? '').replace('(kg)', '(st)').replaceAll(', an', ' an'),
     says: 'an export in another language than English needs all columns',
   },

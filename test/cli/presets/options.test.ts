@@ -33,7 +33,7 @@ interface Case {
 
 const feeds: readonly Omit<Case, 'shop'>[] = [
   {
-    name: 'an empty cell is no value: what the others agree on is that of the product',
+    name: 'an empty cell is no value: a value that the other rows share is that of the product',
     rows: [
       row('1', 'red', 'M', 'cotton', 'plain', 'unisex', 'adult'),
       row('2', 'blue', 'L'),
@@ -47,7 +47,7 @@ const feeds: readonly Omit<Case, 'shop'>[] = [
     ],
   },
   {
-    name: 'what some rows do not have, and the others do not agree on, is counted',
+    name: 'a value that some rows lack, and that differs in the others, is counted',
     rows: [row('1', 'red', 'M'), row('2', 'blue', 'L'), row('3', 'green')],
     says: [`1 × ${only}`],
     attributes: { size: ['M', 'L'] },
@@ -106,7 +106,7 @@ const feeds: readonly Omit<Case, 'shop'>[] = [
     variants: [{ color: 'red', size: 'M', material: 'cotton', pattern: 'plain', gender: 'unisex' }],
   },
   {
-    name: 'left out where that is wanted',
+    name: '--drop-unknown leaves such values out',
     rows: [row('1', 'red', 'M'), row('2', 'blue')],
     options: ['--drop-unknown'],
     attributes: {},
@@ -169,14 +169,9 @@ test.each(cases)('$shop: $name', async ({ shop, rows, options = [], says = [], a
 });
 
 test.each([
-  ['of an attribute that only its product names is of that option', 'variable', 'variation', ''],
-  [
-    'that is of a subscription is read as of others',
-    'variable-subscription',
-    'subscription_variation',
-    'Size',
-  ],
-])('what a WooCommerce variation has %s', (_, product, variation, size) =>
+  ['without an attribute name takes the option of its product', 'variable', 'variation', ''],
+  ['of a subscription is read like others', 'variable-subscription', 'subscription_variation', 'Size'],
+])('a WooCommerce variation %s', (_, product, variation, size) =>
   onCatalog(async place => {
     const file = [
       'Type,SKU,Name,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
@@ -192,7 +187,7 @@ test.each([
   }),
 );
 
-test('the only variation of WooCommerce may leave all of its options open', () =>
+test('the only WooCommerce variation of a product may leave all of its options open', () =>
   onCatalog(async place => {
     const file = [
       'Type,SKU,Name,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
@@ -222,7 +217,7 @@ test('the only variation of WooCommerce may leave all of its options open', () =
     expect((await place.runHere(run)).out).toContain('0 updated, 1 unchanged');
   }));
 
-test('what Meta has beside its columns of options distinguishes variants, too', () =>
+test('additional_variant_attribute of Meta distinguishes variants, too', () =>
   onCatalog(async place => {
     const columns = 'id,title,image_link,availability,price,item_group_id,color,additional_variant_attribute';
     const file = [

@@ -224,7 +224,7 @@ const dated = [
 ] as const;
 
 test.each(dated.map(one => ({ ...one })))(
-  '$shop: a sale counts between its dates only, and is kept when it does not',
+  '$shop: a sale applies only between its dates, and is kept outside them',
   ({ shop, header, rows, attributes }) =>
     onEuros(async place => {
       const file = place.file('p.csv', [header, ...rows.map(([row]) => row), ''].join('\n'));
@@ -239,7 +239,7 @@ test.each(dated.map(one => ({ ...one })))(
     }),
 );
 
-test('a bundle of Magento has a price of its own in any spelling but that of 0', () =>
+test('a Magento bundle has a price of its own in any spelling except that of 0', () =>
   onEuros(async place => {
     const header = 'sku,product_type,name,product_online,visibility,price';
     const rows = ['30,00', '12 EUR', '0,00', '', '0'].map(
@@ -254,7 +254,7 @@ test('a bundle of Magento has a price of its own in any spelling but that of 0',
     ]);
   }));
 
-test('the sign of several currencies stands for the one that is said elsewhere, or the default one', () =>
+test('a sign of several currencies stands for the currency that is named elsewhere, or the default', () =>
   onCatalog(
     async place => {
       const plain =

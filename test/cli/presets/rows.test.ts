@@ -21,7 +21,7 @@ test('a file of a shop is recognized by its header, and the preset proposed', ()
     }
   }));
 
-test('a preset refuses a file that is something else in one line, and leaves the catalog as it was', () =>
+test('a preset refuses a file of another kind in one line, and leaves the catalog unchanged', () =>
   onCatalog(async place => {
     const cases = [
       [
@@ -177,7 +177,7 @@ test('images that are paths are requested with their base', () =>
     for (const url of urls) expect(url).toStartWith('https://m.example/media/');
   }));
 
-test('what has no place is left out on demand, and said', () =>
+test('--drop-unknown leaves out columns without a field, and the import names them', () =>
   onCatalog(async place => {
     const file = place.file('w.csv.gz', gzipSync(wooFile));
     const options = ['--drop-unknown', '--set', 'brand=Acme', '--map', 'mpn=ID'];
@@ -188,7 +188,7 @@ test('what has no place is left out on demand, and said', () =>
     expect(hoodie?.attributes).not.toHaveProperty('meta_care');
   }));
 
-test('a purchase price is said to be shown, and single attributes are left out on demand', () =>
+test('an import warns that a purchase price becomes visible, and --drop leaves out single attributes', () =>
   onCatalog(async place => {
     const file = place.file('s.csv', shopifyFile);
     const [cost, preset] = ['"Cost per item"', ['--preset', 'shopify']];
@@ -209,22 +209,20 @@ test('a purchase price is said to be shown, and single attributes are left out o
 test.each([
   ['', `# Required | A unique id,# Required | Its name,"# Required | As 9,99 EUR"\n`],
   [', with quotation marks', '# Обязательно | "Страна:Цена", ("";"),# Его имя\n# ref_asset_id 7\n'],
-])(
-  'lines before the header that explain it are left out%s; prices are read as the option says',
-  (_, explained) =>
-    onCatalog(async place => {
-      const feed = 'id;title;price;image_link\nA;Lamp;1.019,90 EUR;https://a.example/l.jpg\n';
-      const file = place.file('m.csv', explained + feed);
-      const ended = await place.runHere(['import', file, '--preset', 'meta', '--decimal', 'comma']);
-      expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
-      const [lamp] = await productsOf(place);
-      expect(lamp).toMatchObject({
-        sku: 'A',
-        price: 1019.9,
-        currency: 'EUR',
-        images: [{ url: 'https://a.example/l.jpg' }],
-      });
-    }),
+])('lines that explain the header are skipped%s; prices are read as the option says', (_, explained) =>
+  onCatalog(async place => {
+    const feed = 'id;title;price;image_link\nA;Lamp;1.019,90 EUR;https://a.example/l.jpg\n';
+    const file = place.file('m.csv', explained + feed);
+    const ended = await place.runHere(['import', file, '--preset', 'meta', '--decimal', 'comma']);
+    expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
+    const [lamp] = await productsOf(place);
+    expect(lamp).toMatchObject({
+      sku: 'A',
+      price: 1019.9,
+      currency: 'EUR',
+      images: [{ url: 'https://a.example/l.jpg' }],
+    });
+  }),
 );
 
 test.each([
@@ -244,7 +242,7 @@ test.each([
   }),
 );
 
-test('what a product may not have of attributes and tags is left out and counted', () =>
+test('attributes and tags beyond the limits are left out and counted', () =>
   onCatalog(async place => {
     const [long, tags] = ['x'.repeat(1001), Array.from({ length: 60 }, (_, n) => `t${n}`).join(', ')];
     const content = `Handle,Title,Vendor,Option1 Name,Option1 Value,Variant Price,Tags,SEO Description,Is New\nh,Lamp,V,Title,Default Title,5,"${tags}",${long},TRUE\n`;
@@ -256,7 +254,7 @@ test('what a product may not have of attributes and tags is left out and counted
     expect(lamp?.tags.length).toBe(50);
   }));
 
-test('standard input is read with a preset, too', () =>
+test('a preset reads standard input, too', () =>
   onCatalog(async place => {
     const ended = await place.run(['import', '-', '--preset', 'google', '--dry-run'], googleFile);
     expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('2 created') });

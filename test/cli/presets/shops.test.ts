@@ -34,7 +34,7 @@ describeOnDatabases('visibility in WooCommerce on %s', kind => {
   test.each([
     ['Visibility in catalog', 'visibility_in_catalog'],
     ['Visibility in catalogue', 'visibility_in_catalogue'],
-  ])('what is hidden is archived, what is listed or searched is not: %s', async (column, attribute) => {
+  ])('a hidden product is archived, a listed or searchable one is not: %s', async (column, attribute) => {
     const place = await createCatalog(kind);
     const visibilities = ['visible', 'catalog', 'search', 'hidden', ''];
     const rows = visibilities.map(seen => ['simple', `P-${seen}`, `Product ${seen}`, '1', seen, '5']);
@@ -49,7 +49,7 @@ describeOnDatabases('visibility in WooCommerce on %s', kind => {
   });
 });
 
-test('of rows of a feed that repeat an id the first counts for all that it says', () =>
+test('the first of the feed rows that repeat an id takes precedence', () =>
   onCatalog(async place => {
     const file = csvOf([
       ['id', 'title', 'price', 'condition', 'brand', 'custom label 0', 'custom label 1', 'mpn', 'image link'],
@@ -66,7 +66,7 @@ test('of rows of a feed that repeat an id the first counts for all that it says'
     expect(made?.images.map(({ url }) => url)).toEqual(['https://s.example/a.jpg']);
   }));
 
-test('a row of Shopify without a title is rejected for that', () =>
+test('a Shopify row without a title is rejected for the missing title', () =>
   onCatalog(async place => {
     const file = csvOf([
       ['Handle', 'Title', 'Vendor', 'Option1 Name', 'Option1 Value', 'Variant Price'],
@@ -95,7 +95,7 @@ const labels: readonly (readonly [labels: string, first: string | null, second: 
 ];
 
 test.each([...labels])(
-  'of the labels %j of two images of Magento the texts are %j and %j',
+  'the labels %j of two Magento images become the texts %j and %j',
   (given, first, second) =>
     onCatalog(async place => {
       const file = csvOf([
@@ -213,7 +213,7 @@ test.each(cases)('$name', ({ shop, rows, options = [], says, images }) =>
 );
 
 describe('feeds whose columns are those of XML', () => {
-  test('g: before columns means nothing, and what may come several times is read as one list', () =>
+  test('the prefix g: of columns is ignored, and repeated columns are read as one list', () =>
     onCatalog(async place => {
       const file = csvOf([
         [
@@ -246,7 +246,7 @@ describe('feeds whose columns are those of XML', () => {
       ]);
     }));
 
-  test('such a file is recognized, and a column that there can only be one of comes once', () =>
+  test('such a file is recognized, and a repeated column of single values is refused', () =>
     onCatalog(async place => {
       const columns = ['g:id', 'g:title', 'g:price', 'g:availability', 'g:image_link'];
       const cells = ['1', 'Tee', '9.90 EUR', 'in_stock', ''];

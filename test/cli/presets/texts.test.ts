@@ -14,7 +14,7 @@ const wooColumns = [
 const wooRow = (given: Readonly<Record<string, string>>): string[] =>
   wooColumns.map(column => ({ Type: 'simple', Published: '1', Name: 'X', ...given })[column] ?? '');
 
-test('WooCommerce: entities become characters, but in descriptions and HTML', () =>
+test('WooCommerce: entities become characters, except in descriptions and HTML', () =>
   onCatalog(async place => {
     const content = csvOf([
       wooColumns,
@@ -52,7 +52,7 @@ const feedColumns = [
   ...['google_product_category', 'custom_label_0'],
 ];
 
-test('feeds: entities become characters, and &gt; stands between the names of a path', () =>
+test('feeds: entities become characters, and &gt; separates the names of a path', () =>
   onCatalog(async place => {
     const content = csvOf([
       feedColumns,
@@ -138,7 +138,7 @@ test.each([
   ['"says ""yes"""', 'says "yes"'],
   ['27"', '27"'],
   ['"open, b', '"open, b'],
-])('Magento: of a pair the value %s', (value, expected) =>
+])('Magento: the value %s of a pair is read', (value, expected) =>
   onCatalog(async place => {
     const content = csvOf([
       ['sku', 'product_type', 'name', 'product_online', 'visibility', 'price', 'additional_attributes'],
@@ -152,7 +152,7 @@ test.each([
 );
 
 test.each(['FALSCH', 'FAUX', 'false'])(
-  'Shopify: a product whose publication a spreadsheet calls %s',
+  'Shopify: a product with %s in the column Published is archived',
   published =>
     onCatalog(async place => {
       const rows = [['Handle', 'Title', 'Vendor', 'Body (HTML)', 'Variant Price', 'Published']];

@@ -35,7 +35,7 @@ const wrong: readonly (readonly [address: string, rule: string])[] = [
   ['postgres://shop:a@geheim@db/goods', encoded],
 ];
 
-test.each(wrong)('DATABASE_URL=%s', async (address, rule) => {
+test.each(wrong)('DATABASE_URL=%s is refused', async (address, rule) => {
   const place = await createPlace('sqlite', { DATABASE_URL: address });
   const { err, out, status } = await place.runHere(['users', 'list']);
   expect(err).toStartWith(`catalog: setting DATABASE_URL: ${rule}`);
@@ -48,7 +48,7 @@ test.each([
   'postgres://shop:p%25zz%40%2F%3F%23@127.0.0.1:1/goods?sslmode=disable',
   'postgres://127.0.0.1:1/goods?sslmode=Prefer',
   'postgresql://shop@[::1]:1/a%20b?sslmode=verify_ca',
-])('%s is tried', async address => {
+])('%s is accepted and tried', async address => {
   const place = await createPlace('sqlite', { DATABASE_URL: address });
   expect((await place.runHere(['users', 'list'])).err).toMatch(/^catalog users: .*PostgreSQL at /);
   place.remove();
@@ -58,7 +58,7 @@ test.each([
 const withoutTls = () =>
   Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: socket => void socket.write('N') } });
 
-test.each(['require', 'verify-full'])('sslmode=%s of a server without TLS names the server', async mode => {
+test.each(['require', 'verify-full'])('sslmode=%s without TLS on the server names the server', async mode => {
   const server = withoutTls();
   const url = `postgres://shop:geheim@127.0.0.1:${server.port}/goods?sslmode=${mode}`;
   const place = await createPlace('sqlite', { DATABASE_URL: url });
@@ -83,7 +83,7 @@ test.each([
 });
 
 test.skipIf(!hasPostgres).each(['LATIN1', 'SQL_ASCII'])(
-  'a new database whose encoding is %s is refused before anything is in it',
+  'a new database with the encoding %s is refused before anything is written to it',
   async encoding => {
     const DATABASE_URL = await createDatabase(
       ` encoding '${encoding}' lc_collate 'C' lc_ctype 'C' template template0`,

@@ -24,7 +24,7 @@ async function launch(
   return { out, err, status: await child.exited };
 }
 
-test('.env in the current folder is read, and the environment counts more', async () => {
+test('.env in the current folder is read, and the environment takes precedence', async () => {
   const place = await createPlace('sqlite');
   place.file('.env', 'DATA_DIR=./from-file\nDEFAULT_CURRENCY=nonsense\n');
   expect(await launch(place, ['migrate'])).toMatchObject({
@@ -50,7 +50,7 @@ const values: readonly (readonly [written: string, value: string])[] = [
   ['"a\\nb"', 'a\nb'],
 ];
 
-test('the values of .env are literal, but for comments and quotation marks', async () => {
+test('the values of .env are literal, except for comments and quotation marks', async () => {
   const place = await createPlace('sqlite');
   place.file('.env', values.map(([written], index) => `V${index}=${written}\n`).join(''));
   const script = join(import.meta.dir, '..', '..', '..', 'scripts', 'settings.mjs');
@@ -62,7 +62,7 @@ test('the values of .env are literal, but for comments and quotation marks', asy
   place.remove();
 });
 
-test('a password keeps its signs: the first administrator signs in with what is in .env', async () => {
+test('the first administrator signs in with a password of .env that has special characters', async () => {
   const place = await createPlace('sqlite');
   place.file(
     '.env',
@@ -86,7 +86,7 @@ test('a password keeps its signs: the first administrator signs in with what is 
   place.remove();
 });
 
-test('the current folder neither has other files of settings read nor makes Bun run code', async () => {
+test('other settings files in the current folder are ignored, and Bun runs no code from it', async () => {
   const place = await createPlace('sqlite');
   const code = place.file('code.ts', `require('node:fs').writeFileSync('${place.folder}/ran', '')`);
   place.file('bunfig.toml', 'preload = ["./code.ts"]\n');
@@ -99,7 +99,7 @@ test('the current folder neither has other files of settings read nor makes Bun 
   place.remove();
 });
 
-test('.env that cannot be read is reported in one line', async () => {
+test('an unreadable .env is reported in one line', async () => {
   const place = await createPlace('sqlite');
   Bun.spawnSync(['mkdir', join(place.folder, '.env')]);
   expect(await launch(place, ['migrate'])).toEqual({
@@ -110,7 +110,7 @@ test('.env that cannot be read is reported in one line', async () => {
   place.remove();
 });
 
-test('the status of the command is that of the launcher', async () => {
+test('the launcher exits with the status of the command', async () => {
   const place = await createPlace('sqlite');
   expect((await launch(place, ['nothing'])).status).toBe(2);
   expect((await launch(place, ['--version'])).out).toBe(
@@ -119,7 +119,7 @@ test('the status of the command is that of the launcher', async () => {
   place.remove();
 });
 
-test('SEARCH_LANGUAGES is none by a comma alone, as its help says, and the default when it is empty', () => {
+test('SEARCH_LANGUAGES is empty for a comma alone, as its help says, and the default for an empty value', () => {
   expect(loadConfig({ SEARCH_LANGUAGES: '' }).SEARCH_LANGUAGES).toEqual(['en', 'de']);
   expect(loadConfig({ SEARCH_LANGUAGES: ',' }).SEARCH_LANGUAGES).toEqual([]);
   expect(settings.SEARCH_LANGUAGES.help).toEndWith('; a comma alone: none');

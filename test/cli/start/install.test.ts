@@ -80,7 +80,7 @@ async function endOf(child: ReturnType<Checkout['start']>) {
 const command = 'ci --omit=dev --no-fund --no-audit --loglevel=error';
 const installing = 'catalog: installing production dependencies (once) …\n';
 
-test('is made by the first command, not by the second', async () => {
+test('the first command installs the dependencies, and the second does not', async () => {
   const checkout = createCheckout();
   checkout.open();
   expect(await endOf(checkout.start('check'))).toEqual({ status: 0, out: 'ran check\n', err: installing });
@@ -88,7 +88,7 @@ test('is made by the first command, not by the second', async () => {
   expect([checkout.calls(), checkout.hidden()]).toEqual([[command], []]);
 });
 
-test('is made once by commands that begin together: the others wait, and say so', async () => {
+test('commands that begin together install once; the others wait and report it', async () => {
   const checkout = createCheckout();
   const first = checkout.start('users', 'list');
   await waitFor(first.stderr, /installing/);
@@ -107,7 +107,7 @@ test('is made once by commands that begin together: the others wait, and say so'
   expect([checkout.calls(), checkout.hidden()]).toEqual([[command], []]);
 });
 
-test('is made again where the processes that had begun it were killed', async () => {
+test('an installation whose processes were killed is repeated', async () => {
   const checkout = createCheckout();
   const killed = checkout.start('check');
   await waitFor(killed.stderr, /installing/);
@@ -119,7 +119,7 @@ test('is made again where the processes that had begun it were killed', async ()
   expect(checkout.hidden()).toEqual([]);
 });
 
-test('ends the command when npm fails, and can be tried again', async () => {
+test('a failed installation ends the command and can be retried', async () => {
   const checkout = createCheckout();
   checkout.open('no network');
   const failed = await endOf(checkout.start('check'));
@@ -129,7 +129,7 @@ test('ends the command when npm fails, and can be tried again', async () => {
   expect((await endOf(checkout.start('check'))).status).toBe(0);
 });
 
-test.each(['node_modules', 'client/node_modules'])('is refused through a link: %s', async path => {
+test.each(['node_modules', 'client/node_modules'])('no installation through a link: %s', async path => {
   const checkout = createCheckout();
   checkout.open();
   checkout.write('other/kept.txt', 'of another checkout');
@@ -145,7 +145,7 @@ test.each(['node_modules', 'client/node_modules'])('is refused through a link: %
   expect([checkout.calls(), checkout.hidden()]).toEqual([[], []]);
 });
 
-test('is nothing that --version needs', async () => {
+test('--version installs nothing', async () => {
   const checkout = createCheckout();
   for (const option of ['--version', '-v'])
     expect(await endOf(checkout.start(option))).toEqual({ status: 0, out: `${version}\n`, err: '' });

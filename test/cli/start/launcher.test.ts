@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== 'linux')('a launcher', () => {
       (pid: number) => process.kill(-pid, 'SIGTERM'),
     ],
   ] as const;
-  test.each(ways)('SIGTERM to %s leaves the delay of the stop as it is', async (_, command, signal) => {
+  test.each(ways)('keeps the delay of the stop after SIGTERM to %s', async (_, command, signal) => {
     const port = await freePort();
     const launcher = start(command, { PORT: String(port) });
     await waitFor(launcher.stderr, /ready at (http:\S+)/);
@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== 'linux')('a launcher', () => {
   });
 
   test.each(['SIGINT', 'SIGHUP'] as const)(
-    '%s of a terminal, which all of a group get, stops an import after its batch',
+    'stops an import after its batch when a terminal sends %s to the whole group',
     async signal => {
       const command = ['setsid', 'node', 'scripts/catalog.mjs', 'import', '-', '--format', 'ndjson'];
       const launcher = start(command, {});
@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== 'linux')('a launcher', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const;
-  test.each(ends)('ends as a shell does when the program was ended by %s', async (signal, status) => {
+  test.each(ends)('exits with the status of a shell when %s ends the program', async (signal, status) => {
     const preload = place.file(
       `${signal}.ts`,
       `process.kill(process.pid, '${signal}'); await Bun.sleep(60_000);`,

@@ -34,7 +34,7 @@ describe.skipIf(process.platform !== 'linux')('standard output', () => {
     return { child, fail, health };
   }
 
-  test('on a full disk', async () => {
+  test('on a full disk does not stop the service', async () => {
     const { child, fail, health } = await serveInto('/dev/full');
     for (let round = 0; round < 3; round++) {
       await fail();
@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== 'linux')('standard output', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('whose reader is gone: the next one gets how much it has missed, in whole lines', async () => {
+  test('whose reader is gone drops lines, and reports that to the next reader in whole lines', async () => {
     const fifo = join(place.folder, 'log');
     Bun.spawnSync(['mkfifo', fifo]);
     const first = Bun.spawn(['cat', fifo], { stdout: 'ignore' });

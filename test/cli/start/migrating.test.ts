@@ -32,7 +32,7 @@ describeOnDatabases('a migration of a catalog in use on %s', kind => {
   });
 });
 
-test('a new catalog has no line for each', async () => {
+test('a new catalog has no log line for each migration', async () => {
   const fresh = await createPlace('sqlite');
   expect(await fresh.runHere(['migrate'])).toMatchObject({ status: 0, err: '' });
   fresh.remove();

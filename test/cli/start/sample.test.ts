@@ -30,7 +30,7 @@ const writes: readonly (readonly [operationId: string, status: number])[] = [
   ['patchUser', 200],
 ];
 
-describe('the examples of the document, in a sample catalog', () => {
+describe('the examples of the OpenAPI document, in a sample catalog', () => {
   let place: Place;
   let child: Running;
   let url: string;
@@ -74,7 +74,7 @@ describe('the examples of the document, in a sample catalog', () => {
   }
 });
 
-test.skipIf(!hasPostgres)('with DATABASE_URL a line of the log says that there is none', async () => {
+test.skipIf(!hasPostgres)('with DATABASE_URL a log line says that --sample is ignored', async () => {
   const place = await createPlace('postgresql', { HOST: '127.0.0.1', ...account });
   const child = place.start(['serve', '--sample', '--port', '0']);
   const [line] = await waitFor(child.stdout, /^.*--sample.*$/m);

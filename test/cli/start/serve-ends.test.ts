@@ -47,7 +47,7 @@ describeOnDatabases('the end of serve on %s', kind => {
     if (kind === 'sqlite') expect(existsSync(join(place.folder, 'data', 'catalog.db-wal'))).toBe(false);
   });
 
-  test('a failure that no request waits for is reported, and ends nothing', async () => {
+  test('a failure that no request waits for is reported, and the service continues', async () => {
     // Runs in the process before the program: causes an unhandled rejection and an uncaught error.
     const failing = `process.on('SIGUSR2', () => {
       void Promise.reject(new Error('rejected in the background'));
@@ -73,7 +73,7 @@ describeOnDatabases('the end of serve on %s', kind => {
     ]);
   });
 
-  test('that it is not ready while it stops is no failure', async () => {
+  test('a 503 of /ready while it stops is not logged as an error', async () => {
     const { child, url } = await serve(place, ['env', 'STOP_DELAY=300']);
     child.kill('SIGTERM');
     while ((await fetch(`${url}/ready`)).status === 200);

@@ -61,7 +61,7 @@ test.each(['nohost.invalid', '203.0.113.7', '::zz'])('HOST=%s is named, not the 
   expect([ended.out, ended.status]).toEqual(['', 1]);
 });
 
-test.each([' ', 'abc', '65536', '1.5'])('--port "%s" is named, and PORT not taken instead', async port => {
+test.each([' ', 'abc', '65536', '1.5'])('--port "%s" is refused, and PORT not used instead', async port => {
   const place = await placeOf('sqlite', { ...local, PORT: '0' });
   expect(await place.runHere(['serve', '--port', port])).toEqual({
     status: 2,
@@ -71,7 +71,7 @@ test.each([' ', 'abc', '65536', '1.5'])('--port "%s" is named, and PORT not take
 });
 
 describeOnDatabases('a start on %s while the port is taken', kind => {
-  test('says so in one line, and the next start still makes and shows the administrator', async () => {
+  test('is reported in one line, and the next start still creates and shows the administrator', async () => {
     const account = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
     const place = await placeOf(kind, { ...local, ...(kind === 'postgresql' ? account : {}) });
     const taken = await listening(0);
@@ -123,7 +123,7 @@ describeOnDatabases('a first start on %s', kind => {
   });
 });
 
-test('settings of the first administrator that come too late are mentioned, once', async () => {
+test('settings of the first administrator that come too late are reported once', async () => {
   const account = { ADMIN_EMAIL: 'late@test.example', ADMIN_PASSWORD: 'correct horse battery' };
   const place = await placeOf('sqlite', { ...local, ...account });
   const logOf = async () => {
@@ -143,7 +143,7 @@ test('settings of the first administrator that come too late are mentioned, once
   ]);
 });
 
-test.skipIf(!hasPostgres)('a service that still starts is not ready, which is no failure', async () => {
+test.skipIf(!hasPostgres)('a starting service is not ready, which is not logged as an error', async () => {
   const account = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
   const place = await createCatalog('postgresql', { ...local, ...account });
   places.push(place);
@@ -216,7 +216,7 @@ describe('PostgreSQL that cannot be reached', () => {
   });
 });
 
-describe('settings that lead nowhere', () => {
+describe('unusable settings', () => {
   test.each([
     ['CORS_ORIGINS', '*', '* is not an origin: leave the setting unset to allow any'],
     ['CORS_ORIGINS', 'https://a.example,example.com', 'must be only a scheme and a host'],
@@ -224,7 +224,7 @@ describe('settings that lead nowhere', () => {
     ['BASE_URL', 'https://shop.example/x?y', 'must be an address without credentials'],
     ['BASE_URL', 'https://u:p@shop.example', 'must be an address without credentials'],
     ['BASE_URL', 'https://shop.example/v1/', 'must be an address without credentials'],
-  ])('%s=%s', async (name, value, reason) => {
+  ])('%s=%s is refused', async (name, value, reason) => {
     const ended = await (await placeOf('sqlite', { [name]: value })).runHere(['serve', '--port', '0']);
     expect(ended.status).toBe(1);
     expect(ended.err).toStartWith(`catalog: setting ${name}`);
@@ -233,7 +233,7 @@ describe('settings that lead nowhere', () => {
   });
 
   test.each(['mysql://shop:geheim@db/goods', 'db.internal:5432/goods', 'goods.db'])(
-    'DATABASE_URL=%s',
+    'DATABASE_URL=%s is refused',
     async address => {
       const ended = await (await placeOf('sqlite', { DATABASE_URL: address })).runHere(['users', 'list']);
       expect(ended.err).toMatch(
@@ -249,7 +249,7 @@ describe('settings that lead nowhere', () => {
     ['migrate', ['migrate']],
     ['import', ['import', '-']],
     ['users', ['users', 'list']],
-  ])('DATA_DIR that is a file, for %s', async (_, args) => {
+  ])('DATA_DIR that is a file is refused by %s', async (_, args) => {
     const place = await placeOf('sqlite');
     const file = place.file('a-file', 'not a folder');
     const there = await placeOf('sqlite', { DATA_DIR: file });
@@ -262,7 +262,7 @@ describe('settings that lead nowhere', () => {
     expect(readFileSync(file, 'utf8')).toBe('not a folder');
   });
 
-  test('DATA_DIR that cannot be made, and a folder in the place of the database', async () => {
+  test('DATA_DIR that cannot be created, and a folder in place of the database, are refused', async () => {
     const nowhere = await placeOf('sqlite', { DATA_DIR: '/proc/catalog' });
     const unmade = await nowhere.runHere(['serve', '--port', '0']);
     expect(unmade.err).toMatch(
@@ -277,7 +277,7 @@ describe('settings that lead nowhere', () => {
     );
   });
 
-  test('commands that need a catalog make none', async () => {
+  test('commands that need a catalog create none', async () => {
     const place = await placeOf('sqlite');
     const folder = join(place.folder, 'data');
     const create = ['users', 'create', '--email', 'a@b.example', '--name', 'A', '--role', 'user'];

@@ -52,7 +52,7 @@ describe.skipIf(!hasPostgres)('a failover', () => {
   }
 
   // One test, in this order: a promoted server is no longer a standby.
-  test('finds a standby for reads only; promoted, it takes writes, and none that was acknowledged is lost', async () => {
+  test('leaves only reads until the standby is promoted; then it takes writes, and no acknowledged write is lost', async () => {
     await readFromStandby();
     const acknowledged: number[] = [];
     const statuses = new Set<number>();

@@ -65,7 +65,7 @@ async function postgresql(): Promise<Place> {
 }
 
 describeOnDatabases('a writer that another process holds up, on %s', kind => {
-  test('keeps no API key from reading, and its use is noted afterwards', async () => {
+  test('does not delay reads with an API key, whose use is recorded afterwards', async () => {
     const { service, hold, end } = await placeOn[kind]();
     try {
       const path = pathOf(await addProduct(service));
@@ -90,7 +90,7 @@ describeOnDatabases('a writer that another process holds up, on %s', kind => {
     }
   });
 
-  test('a service that stops has noted every use', async () => {
+  test('records every use before a service stops', async () => {
     const { service, hold, end } = await placeOn[kind]();
     try {
       const replica = await service.replica();

@@ -10,7 +10,7 @@ import { conclude, roundsOf } from '../outcome.ts';
 /** Milliseconds within which a request that needs no locked row gets its response. */
 const unharmed = 2000;
 
-describe.skipIf(!hasPostgres)('a row that somebody else has locked', () => {
+describe.skipIf(!hasPostgres)('a row that another session has locked', () => {
   let service: TestService;
   let other: SQL;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.skipIf(!hasPostgres)('a row that somebody else has locked', () => {
     await service.stop();
   });
 
-  test('makes who writes it wait and then 503; reads and /ready do not notice', async () => {
+  test('delays writes of it until they are 503; reads and /ready are unaffected', async () => {
     const product = { name: 'Locked', price: 1 };
     const { body } = await call(service, {
       method: 'POST',
@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('a row that somebody else has locked', () => {
 });
 
 describe.skipIf(!hasPostgres)('replicas on an empty database', () => {
-  test('all come up when they start at once', async () => {
+  test('all start successfully at the same time', async () => {
     const rounds = roundsOf(5);
     const [acknowledged, found, broken]: [string[], string[], string[]] = [[], [], []];
     for (let round = 0; round < rounds; round++) {

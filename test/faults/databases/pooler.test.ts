@@ -61,7 +61,7 @@ describe.skipIf(pgbouncer === undefined || !hasPostgres).each(modes)('PgBouncer 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('killed under load, it costs 503 at most, and no acknowledged write', async () => {
+  test('killed under load costs at most 503 and no acknowledged write', async () => {
     await loseNothing(mode, port, async () => {
       pooler.kill('SIGKILL');
       await pooler.exited;

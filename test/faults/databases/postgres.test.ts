@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
     },
   ];
 
-  test('stopped, every request that needs it is answered 503; started again, the same service serves', async () => {
+  test('that is stopped makes every request that needs it 503; after a restart the same service serves', async () => {
     const category = `kept-${++categories}`;
     expect((await create('before', category)).status).toBe(201);
     await cluster.stop();
@@ -161,7 +161,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
     expect(await stored(category)).toEqual({ names: ['after', 'before'], total: 2 });
   });
 
-  test('stopped and started under load, it loses and doubles no acknowledged write', async () => {
+  test('that is stopped and started under load loses and doubles no acknowledged write', async () => {
     const under = load();
     const rounds = roundsOf(10);
     for (let round = 0; round < rounds; round++) {
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
     await under.verify('PostgreSQL crashes', 'SIGQUIT to the server under load, then started again', rounds);
   });
 
-  test('connections killed under load cost 503 at most, and no acknowledged write', async () => {
+  test('connections killed under load cost at most 503 and no acknowledged write', async () => {
     const under = load();
     const rounds = roundsOf(20);
     for (let round = 0; round < rounds; round++) {
@@ -188,7 +188,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
     await under.verify('Connections killed', 'all connections of the service ended by the server', rounds);
   });
 
-  test('connections killed while the service is idle are noticed by nobody', async () => {
+  test('connections killed while the service is idle fail no request', async () => {
     const category = `idle-${++categories}`;
     await Promise.all(Array.from({ length: 20 }, (_, index) => create(`${index}`, category)));
     await cluster.terminateBackends();
@@ -199,7 +199,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
   });
 
   test.skipIf(process.platform !== 'linux')(
-    'while it stands still requests are refused after DATABASE_TIMEOUT, and when it goes on they are served',
+    'requests are refused after DATABASE_TIMEOUT while it stands still, and served when it continues',
     async () => {
       const patient = await service.replica({ DATABASE_TIMEOUT: '1' });
       expect((await call(patient, { path: '/v1/products', as: 'user' })).status).toBe(200);

@@ -89,7 +89,7 @@ async function serveWhatIsWhole(place: Place, elsewhere: readonly number[]): Pro
 }
 
 test.skipIf(!hasPostgres)(
-  'a damaged page of PostgreSQL is a 500 with its own code, a line and a number',
+  'a damaged page of PostgreSQL is a 500 with its own code, a log line and a metric',
   async () => {
     const cluster = await createCluster({ settings: ['fsync=off', 'max_connections=50'] });
     const place = await createPlace('sqlite', {

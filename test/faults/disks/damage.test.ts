@@ -140,14 +140,14 @@ describe('a damaged database', () => {
   }
 
   // One test, because each step depends on the one before.
-  test('has its index built again; is a 500 for what is damaged alone; is found by the next start and by check', async () => {
+  test('has its index rebuilt; is a 500 for the damaged rows only; is found by the next start and by check', async () => {
     await rebuildIndex();
     await serveWhatIsWhole();
     await findAfterKill();
   });
 });
 
-test('a start after a kill says that the database is whole', async () => {
+test('a start after a kill reports that the database is intact', async () => {
   const place = await createPlace('sqlite', { HOST: '127.0.0.1' });
   const start = () => place.start(['serve', '--port', '0', '--sample']);
   const killed = start();

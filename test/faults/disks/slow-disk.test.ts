@@ -17,7 +17,7 @@ const secret = 'correct horse battery';
 const isPossible = Bun.which('strace') !== null && Bun.spawnSync([...slowly, 'true']).exitCode === 0;
 if (!isPossible) console.log('skipped: a slow disk: strace is not installed, or may not trace');
 
-test.skipIf(!isPossible)('reads wait for no flush, writes for theirs', async () => {
+test.skipIf(!isPossible)('reads wait for no flush, and each write for its own', async () => {
   const place = await createPlace('sqlite', {
     ...{ ADMIN_EMAIL: email, ADMIN_PASSWORD: secret, HOST: '127.0.0.1', RATE_LIMIT: '1000000' },
   });

@@ -31,7 +31,7 @@ async function ready(child: Running): Promise<Replica> {
 }
 
 describe.skipIf(!hasPostgres)('a rolling upgrade', () => {
-  test('old replicas serve beside a release that adds, and not beside one that takes away', async () => {
+  test('old replicas serve beside a release that only adds to the schema, and not beside one that removes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'catalog-releases-'));
     const place = await createPlace('postgresql', {
       ...{ ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '1000000', LOG_LEVEL: 'error' },

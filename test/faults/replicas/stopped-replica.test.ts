@@ -30,7 +30,7 @@ interface Turns {
 const none = (): Turns => ({ reads: 0, payments: 0, slowest: 0 });
 
 describe.skipIf(!isPossible)('a replica that stands still', () => {
-  test('in the middle of a payment takes nothing from what another serves', async () => {
+  test('in the middle of a payment does not keep another replica from serving', async () => {
     const place = await createPlace('postgresql', {
       ...{ ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '100000000', LOG_LEVEL: 'error' },
     });

@@ -8,7 +8,7 @@ import { conclude, isShort } from '../outcome.ts';
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 const writes = isShort ? 400 : 5000;
 
-test('two services on one file lose nothing, and neither is stale', async () => {
+test('two services on one file lose no write and show no stale data', async () => {
   const place = await createPlace('sqlite', {
     ...{ ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '100000000', LOG_LEVEL: 'error' },
   });

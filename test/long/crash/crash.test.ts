@@ -45,7 +45,7 @@ async function people(url: string, admin: Client): Promise<Client[]> {
 
 describeOnDatabases('the service on %s', kind => {
   test(
-    `killed ${kills} times: nothing is lost, nothing is half, nothing is twice`,
+    `killed ${kills} times loses no write and applies none partly or twice`,
     async () => {
       const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 31));
       const smtp = await startSmtp();

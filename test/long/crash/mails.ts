@@ -57,7 +57,7 @@ export async function mailsHold(
     expect([number, version, sentAt !== null]).toEqual([number, 1 + mails.length, mails.length > 0]);
     for (const { to: address, email } of mails) {
       expect(address).toBe(customer.email);
-      expect(email.text).toContain(`Invoice ${number} over `);
+      expect(email.text).toContain(`Invoice ${number} for `);
       expect(email.text).toContain(` for order ${orderId} is attached.`);
       expect(email.attachments.map(({ filename }) => filename)).toEqual([`${number}.pdf`]);
     }

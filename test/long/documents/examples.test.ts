@@ -152,7 +152,7 @@ const npmCommands: Readonly<Record<string, (command: string) => Promise<void>>> 
 };
 
 // One test, because each command depends on those before it: the pages are read from top to bottom.
-test('every command of README and guide gives what the page shows', async () => {
+test('every command of README and guide prints the output that the page shows', async () => {
   const token = await signIn(sample.url, 'admin@catalog.example', sample.password);
   const wrong: string[] = [];
   for (const page of pages) {
@@ -166,7 +166,7 @@ test('every command of README and guide gives what the page shows', async () => 
   for (const command of shown) await npmCommands[command]?.(command);
 });
 
-test('with a wrong password the first request says so, and leaves no token that would be refused later', async () => {
+test('with a wrong password the first request reports it, and leaves no invalid token', async () => {
   const [login] = examplesOf('README.md');
   const signingIn = login?.command.split('\n\n')[0]?.replace('<the printed password>', 'not the password');
   const { out, err } = await run(`${signingIn}\necho "token: $TOKEN."`);

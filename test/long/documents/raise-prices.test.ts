@@ -63,7 +63,7 @@ describeOnDatabases('the example on %s', kind => {
     ]);
   });
 
-  test('with a quota that will do it says nothing and waits for nothing', async () => {
+  test('prints nothing and does not wait when the quota suffices', async () => {
     const child = Bun.spawn([process.execPath, example, url, email, password, 'lighting', '0', '1000'], {
       stdout: 'pipe',
       stderr: 'pipe',
@@ -76,7 +76,7 @@ describeOnDatabases('the example on %s', kind => {
     });
   });
 
-  test('says how it is used, and why it cannot sign in', async () => {
+  test('shows its usage, and why it cannot sign in', async () => {
     const run = async (...args: string[]) => {
       const child = Bun.spawn([process.execPath, example, ...args], { stdout: 'pipe', stderr: 'pipe' });
       return { err: await child.stderr.text(), status: await child.exited };
@@ -111,7 +111,7 @@ describeOnDatabases('the client on %s', kind => {
     }
   });
 
-  test('works with an API key as well', async () => {
+  test('works with an API key', async () => {
     const service = await startTestService(kind);
     try {
       const token = await signIn(service.url, 'admin@test.example');

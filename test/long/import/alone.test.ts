@@ -40,7 +40,7 @@ async function importing(place: Place) {
   return { child, give };
 }
 
-test('who starts the service meanwhile is served, writes, and the import goes on beside it', async () => {
+test('a service started during the import serves and writes, and the import continues beside it', async () => {
   const settings = { ...administrator, PORT: '0', HOST: '127.0.0.1', RATE_LIMIT: '1000000' };
   const place = await createPlace('sqlite', settings);
   const { child, give } = await importing(place);
@@ -73,7 +73,7 @@ test('who starts the service meanwhile is served, writes, and the import goes on
   place.remove();
 });
 
-test('a backup meanwhile is whole, and the import ends as if nothing had been', async () => {
+test('a backup during the import is complete, and the import ends undisturbed', async () => {
   const place = await createPlace('sqlite');
   const { child, give } = await importing(place);
   const copy = join(place.folder, 'copy.db');
@@ -103,7 +103,7 @@ async function isKeptOut(place: Place): Promise<boolean> {
   return said === 'SQLITE_BUSY';
 }
 
-test('who reads the file with other means is waited for, and sees no half of a transaction', async () => {
+test('the import waits for other readers of the file, which see no partial transaction', async () => {
   const place = await createPlace('sqlite');
   const { child, give } = await importing(place);
   const reader = new Database(fileOf(place), { readonly: true });
@@ -126,7 +126,7 @@ test('who reads the file with other means is waited for, and sees no half of a t
   place.remove();
 });
 
-test('at its end the database keeps a log again, whether indexes were left out or not', async () => {
+test('after the import the database keeps a log again, whether indexes were left out or not', async () => {
   const place = await createPlace('sqlite');
   for (const count of [10, 12_000]) {
     const ended = await place.runHere(['import', place.file('p.ndjson', records(0, count))]);

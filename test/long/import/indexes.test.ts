@@ -27,7 +27,7 @@ describe('indexes that a large import leaves out', () => {
     return connection.query<{ name: string; sql: string }, []>(query).all();
   };
 
-  test('killed among them: the service finds every product that is in, and searches do not hold it up', async () => {
+  test('do not stop the service after a kill: it finds every imported product, and searches do not delay it', async () => {
     const settings = { ...administrator, PORT: '0', HOST: '127.0.0.1', RATE_LIMIT: '1000000' };
     const place = await createPlace('sqlite', settings);
     const child = place.start(['import', place.file('p.ndjson', records(100_000)), '--batch', '500']);
@@ -67,7 +67,7 @@ describe('indexes that a large import leaves out', () => {
     place.remove();
   });
 
-  test('are there again at its end, and after a crash at the next migration', async () => {
+  test('are built at its end, or after a crash by the next migration', async () => {
     const place = await createPlace('sqlite');
     const file = join(place.folder, 'data', 'catalog.db');
     await place.runHere(['migrate']);
@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)(
       return child;
     }
 
-    test('are there again at its end', async () => {
+    test('are built at its end', async () => {
       const place = await createPlace('postgresql');
       await place.runHere(['migrate']);
       const before = await indexesOf(place);
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)(
       place.remove();
     });
 
-    test('killed among them: the same import again goes on without them, and builds them', async () => {
+    test('are built by the same import when it is run again after a kill', async () => {
       const place = await createPlace('postgresql');
       await place.runHere(['migrate']);
       const before = await indexesOf(place);
@@ -142,7 +142,7 @@ describe.skipIf(!hasPostgres)(
       place.remove();
     });
 
-    test('a service that starts meanwhile builds them, and the import goes on with them', async () => {
+    test('are built by a service that starts during the import, which continues with them', async () => {
       const place = await createPlace('postgresql', settings);
       await place.runHere(['migrate']);
       const before = await indexesOf(place);
@@ -170,7 +170,7 @@ describe.skipIf(!hasPostgres)(
       place.remove();
     });
 
-    test('a service that is there already keeps them', async () => {
+    test('are kept when a service is already running', async () => {
       const place = await createPlace('postgresql', settings);
       const server = place.start(['serve']);
       try {

@@ -8,7 +8,7 @@ import { signIn } from '../../support/service/service.ts';
 
 // Each test starts several processes.
 
-describeOnDatabases('on %s', kind => {
+describeOnDatabases('interrupted imports on %s', kind => {
   test('an import while the service runs: no write is lost, list totals are exact', async () => {
     const place = await createPlace(kind, {
       ...administrator,
@@ -57,7 +57,7 @@ describeOnDatabases('on %s', kind => {
     place.remove();
   });
 
-  test('killed in the middle and run again: every record is there once', async () => {
+  test('an import killed midway and run again imports every record once', async () => {
     const place = await createPlace(kind);
     const file = place.file('p.ndjson', records(20_000));
     const child = place.start(['import', file, '--batch', '200']);
@@ -75,7 +75,7 @@ describeOnDatabases('on %s', kind => {
     place.remove();
   });
 
-  test('skus that are there in the middle of a file only: updated, and all others created once', async () => {
+  test('skus that exist only from the middle of a file are updated, and all others created once', async () => {
     const place = await createPlace(kind);
     const old = records(600, true, 1700).replaceAll('"price":', '"price":1');
     expect((await place.runHere(['import', place.file('old.ndjson', old)])).out).toContain('600 created');
@@ -101,7 +101,7 @@ describeOnDatabases('on %s', kind => {
     place.remove();
   });
 
-  test('interrupted, then resumed where it says', async () => {
+  test('an interrupted import resumes where its message says', async () => {
     const place = await createPlace(kind);
     const names = records(4000, false).trimEnd().split('\n');
     // Every hundredth record is refused, so the committed batch does not hold all records that were read.

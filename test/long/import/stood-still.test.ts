@@ -38,7 +38,7 @@ async function isEnded(pid: number, admin: SQL): Promise<boolean> {
 const standstills = 3;
 
 test.skipIf(!hasPostgres)(
-  'it runs the transaction again, and goes on',
+  'an import that stood still runs its transaction again and continues',
   async () => {
     const place = await createPlace('postgresql');
     const admin = new SQL(place.environment.DATABASE_URL ?? '', { max: 1 });

@@ -45,7 +45,7 @@ describeOnDatabases('the search index on %s', kind => {
     return entries.sort();
   }
 
-  test('holds the words of each document as it is, in its place, and keeps exactly these for misspelt searches', async () => {
+  test('holds the current words of each document in its place, and exactly these for misspelt searches', async () => {
     const { database } = service;
     const index = createSearchIndex(database);
     const documents = new Map<number, SearchDocument>();

@@ -27,7 +27,7 @@ describe('the words of a long text are those of its parts', () => {
     expect([...splitRuns(unit.repeat(count))].flatMap(run => run.words)).toEqual(words);
   });
 
-  test('a run without blanks is not divided where a letter stands with its marks, or is two code units', () => {
+  test('a run without blanks is not divided between a letter and its marks, or between two code units of a letter', () => {
     for (const unit of ['e\u0301\u05b0\u064b', '\u{1d400}', 'a\u{1d165}', 'か\u3099', '가'])
       expect(new Set(splitWords(filled(unit, 30_000)))).toEqual(new Set(splitWords(filled(unit, 3000))));
     const han = Array.from({ length: 9000 }, (_, index) => String.fromCodePoint(0x4e00 + index));
@@ -35,7 +35,7 @@ describe('the words of a long text are those of its parts', () => {
   });
 });
 
-describe('of what stands for several words no more is made than of text in any language', () => {
+describe('characters that stand for several words give no more words than text in any language', () => {
   /** One word for each character, plus those of one piece. */
   const most = longest * 1.2;
 
@@ -46,7 +46,7 @@ describe('of what stands for several words no more is made than of text in any l
     expect(words).toContain('okapi');
   });
 
-  test('all of a text in any language is read', () => {
+  test('a text in any language is read to its end', () => {
     for (const unit of ['한글', '灯', 'é', 'Σ', 'İ', 'ß', 'क़', 'ﬁ', '½']) {
       const words = splitWords(`${filled(`${unit} `)}é${unit}z`);
       expect(words.at(-1)).toEndWith('z');
@@ -76,7 +76,7 @@ describe('takes linear time', () => {
   );
 });
 
-test('what hides text and does not end hides nothing; what ends later does', () => {
+test('an element that hides text hides it only if it ends, even after nested ones', () => {
   expect(toPlainText('<script>a <style>b</style> c <script>d')).toBe('a  c d');
   expect(toPlainText('<script>a</script><script>b <p>c</p>')).toBe('b c');
 });

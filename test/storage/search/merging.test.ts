@@ -11,7 +11,7 @@ import { openSqlite } from '../../../src/storage/sqlite/index.ts';
 
 const many = 200;
 
-test('few pieces are left, no statement that writes documents merges any, and all documents are found', async () => {
+test('the index keeps few pieces, no statement that writes documents merges any, and all documents are found', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-merging-'));
   const file = join(folder, 'catalog.db');
   const database = openSqlite(file);

@@ -28,7 +28,7 @@ const products: readonly (readonly [document: string, words: string, archived: b
 ];
 
 describeOnDatabases('an upgrade of the search index on %s', kind => {
-  test('finds documents by parts of words, and writes only those that have such', async () => {
+  test('finds documents by parts of words, and rewrites only documents with such words', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0033');
     for (const [document, , archived] of products) {
       await run(sql`insert into products (name, price, status, created_at, updated_at, document)

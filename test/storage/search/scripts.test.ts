@@ -16,7 +16,7 @@ const products = [
 ] as const;
 
 describeOnDatabases('an upgrade of the search index on %s', kind => {
-  test('divides texts without spaces, and writes only documents that have such', async () => {
+  test('divides texts without spaces, and rewrites only documents with such texts', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0038');
     for (const [name] of products)
       await run(sql`insert into products (name, price, status, created_at, updated_at, document) values (${name}, 1, 'active',

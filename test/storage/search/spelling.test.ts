@@ -9,7 +9,7 @@ import { createSearchIndex } from '../../../src/storage/search/index.ts';
 import { createVocabulary } from '../../../src/storage/search/vocabulary.ts';
 import { openSqlite } from '../../../src/storage/sqlite/index.ts';
 
-test('a word is kept also when the transactions around it are undone and run again', async () => {
+test('a word is kept even if the transactions around it are rolled back and run again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-spelling-'));
   const database = openSqlite(join(folder, 'catalog.db'));
   try {

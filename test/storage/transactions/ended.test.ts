@@ -51,7 +51,7 @@ describeOnDatabases('a session that is used after its transaction on %s', kind =
 
   // Alone, and beside another session, which may share a transaction of the database with it.
   test.each(Object.keys(uses).flatMap(name => [1, 2].map(count => [name, count] as const)))(
-    '%s does nothing in the next one: %i at once',
+    '%s does nothing in the next transaction: %i at once',
     async (name, count) => {
       const ended: Transaction[] = [];
       const end = (index: number) =>

@@ -44,7 +44,7 @@ async function namesOf(database: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test('a write is acknowledged after its flush; reads wait for none', async () => {
+test('a write is acknowledged after its flush; reads wait for no flush', async () => {
   let held: PromiseWithResolvers<void> | undefined;
   const began = Promise.withResolvers<void>();
   const database = await openWith(async () => {
@@ -94,7 +94,7 @@ test('a loss of power at any moment keeps what was acknowledged', async () => {
   }
 });
 
-test('what cannot be flushed is not acknowledged, nor is anything after it; reads go on', async () => {
+test('a write that cannot be flushed is not acknowledged, nor is any later one; reads continue', async () => {
   let broken = false;
   const database = await openWith(async () => {
     if (broken) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
@@ -130,7 +130,7 @@ test('transactions that write very much are not all committed together, and none
   expect(await namesOf(database)).toEqual(names);
 });
 
-test('a database that is opened again has its log flushed too', async () => {
+test('a database that is opened again flushes its log, too', async () => {
   await (await openWith(async () => undefined)).close();
   open.splice(0);
   let flushes = 0;

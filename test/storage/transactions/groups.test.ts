@@ -130,7 +130,7 @@ describeOnDatabases('transactions together on %s', kind => {
   });
   afterAll(() => database.close());
 
-  test('those that fail leave nothing, the others everything, in whichever order they came', async () => {
+  test('leave nothing if they fail, and everything otherwise, in any order', async () => {
     const job = fc.record({
       row: fc.constantFrom('first' as const, 'second' as const),
       does: fc.array(fc.constantFrom(...actions), { maxLength: 5 }),
@@ -223,7 +223,7 @@ describeOnDatabases('many rows on %s', kind => {
 });
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
-  test('writes that come at the same time share a transaction, and those of others do not', async () => {
+  test('concurrent writes that touch the same row share a transaction, and other writes do not', async () => {
     const database = await openEmpty({ DATABASE_URL: await createDatabase() });
     const write = (name: string, options: WriteOptions) =>
       database.write(
@@ -239,7 +239,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await database.close();
   });
 
-  test('a row that somebody else has locked is waited for by those that need it, and by nobody who came with them', async () => {
+  test('a row that another session has locked delays only the writes that need it', async () => {
     const url = await createDatabase();
     const database = await openEmpty({ DATABASE_URL: url });
     const holder = new SQL(url, { max: 1 });

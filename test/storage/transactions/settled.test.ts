@@ -44,7 +44,7 @@ async function namesOf({ read, build }: Database): Promise<string[]> {
 
 describeOnDatabases('effects on %s', kind => {
   test.each<WriteOptions | undefined>([{ touches: [] }, undefined])(
-    'one that fails is reported by its own transaction, once, and by no other of its group: %j',
+    'a failed effect is reported once, by its own transaction and no other of the group: %j',
     async options => {
       await using opened = await openEmpty(kind === 'sqlite' ? {} : { DATABASE_URL: await createDatabase() });
       const { database } = opened;
@@ -65,7 +65,7 @@ describeOnDatabases('effects on %s', kind => {
   );
 });
 
-test('a transaction that cannot be rolled back ends all the same, and so do those after it', async () => {
+test('a transaction that cannot be rolled back ends, and so do later ones', async () => {
   await using opened = await openEmpty();
   const { database } = opened;
   const { prepare } = Connection.prototype;

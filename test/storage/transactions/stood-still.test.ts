@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres)('a transaction in which the process stood still', 
     ['a write by itself', {}],
     ['the counting of requests', { reservedConnection: true }],
     ['a write that shares a transaction', { touches: ['row'] }],
-  ])('%s is run again, and done once', async (_, options) => {
+  ])('%s is run again and takes effect once', async (_, options) => {
     const database = openDatabase(await settings());
     const { build, read, write } = database;
     await write(session => session.run(sql`create table written (at integer)`.compile(build)));
@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)('a transaction in which the process stood still', 
     await database.close();
   });
 
-  test('that works for longer between two statements, others having their turn, goes on', async () => {
+  test('that works for longer between two statements, with turns for others, continues', async () => {
     const database = openDatabase(await settings());
     const { build, write } = database;
     let runs = 0;
@@ -60,7 +60,7 @@ describe.skipIf(!hasPostgres)('a transaction in which the process stood still', 
     await database.close();
   });
 
-  test('that stands still each time it is given up in the end', async () => {
+  test('that stands still on every attempt is given up in the end', async () => {
     const database = openDatabase(await settings());
     const { build, write } = database;
     let runs = 0;
