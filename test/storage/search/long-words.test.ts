@@ -1,7 +1,12 @@
 /** The words of very long texts: the same as those of short ones, and limited in number for the worst texts. */
 import { describe, expect, test } from 'bun:test';
 import { toPlainText } from '../../../src/storage/search/text/html.ts';
-import { collectWords, splitRuns, splitWords } from '../../../src/storage/search/text/split.ts';
+import {
+  collectWords,
+  collectWordsInSteps,
+  splitRuns,
+  splitWords,
+} from '../../../src/storage/search/text/split.ts';
 import { toDocumentWords } from '../../../src/storage/search/text/words.ts';
 import { superlinearGrowth } from '../../support/service/growth.ts';
 
@@ -54,6 +59,28 @@ describe('characters that stand for several words give no more words than text i
   });
 });
 
+/** The share of the longest step in the time of a whole split. */
+function computeLongestShare(text: string): number {
+  const steps = collectWordsInSteps(text, []);
+  let [total, longest] = [0, 0];
+  for (let done: boolean | undefined = false; done !== true; ) {
+    const begin = performance.now();
+    ({ done } = steps.next());
+    const took = performance.now() - begin;
+    total += took;
+    longest = Math.max(longest, took);
+  }
+  return longest / total;
+}
+
+describe('no step of splitting a text without spaces does most of the work', () => {
+  test.each(['東京都', 'ガラス', 'ｶﾞﾗｽ', 'รองเท้า', 'か\u3099'])('%s', unit => {
+    const text = filled(unit);
+    const shares = Array.from({ length: 5 }, () => computeLongestShare(text));
+    expect(Math.min(...shares)).toBeLessThan(0.3);
+  });
+});
+
 /** A quarter of the maximum length of a description. */
 const quarter = longest / 4;
 
@@ -62,8 +89,9 @@ describe('takes linear time', () => {
     ['marks to be put in order', '\u0301\u0323'],
     ['marks that are letters', '\u05b0\u064b\u0e38'],
     ['marks that are sounds', '\uff9e\u0323'],
+    ['voiced marks after a letter without spaces', '\u3099'],
   ])('to split %s', async (_, unit) => {
-    const split = (length: number) => toDocumentWords({ title: 'Lamp', body: `a${filled(unit, length)}` });
+    const split = (length: number) => toDocumentWords({ title: 'Lamp', body: `aか${filled(unit, length)}` });
     expect(await superlinearGrowth(split, quarter / 4)).toBeUndefined();
   });
 

@@ -1,6 +1,6 @@
 /** Folds text that is not plain to the indexed form of words: lower case, without diacritics. */
 import { foldLetters } from './letters.ts';
-import { isUnspaced, type Run, splitStretch, stretch } from './unspaced.ts';
+import { findLastLetter, isDivided, isUnspaced, type Run, splitStretch, stretch } from './unspaced.ts';
 
 /**
  * More marks on one letter than Unicode's stream-safe text has, and any language needs: sorting them takes quadratic
@@ -79,6 +79,9 @@ const foldedWord = /[\p{L}\p{N}\p{M}]+|\n/gu;
 /** Characters of runs that are folded together: folding each alone would take several times as long. */
 const groupLength = 1000;
 
+/** Characters of a run without spaces that are split together. */
+const pieceOfRun = 400;
+
 /** Longer words are cut: queries do not have them, and PostgreSQL's index takes at most 2,046 bytes. */
 export const maxWordLength = 64;
 
@@ -93,14 +96,32 @@ function* groupRuns(text: string, maxRunLength: number): Generator<readonly Foun
   let group: Found[] = [];
   let length = 0;
   for (const { 0: found, index } of text.matchAll(stretch)) {
-    group.push({ text: found, index });
-    length += Math.min(found.length, maxRunLength);
-    if (length < groupLength) continue;
-    yield group;
-    group = [];
-    length = 0;
+    for (const piece of cutRun(found, index)) {
+      group.push(piece);
+      length += Math.min(piece.text.length, maxRunLength);
+      if (length < groupLength) continue;
+      yield group;
+      group = [];
+      length = 0;
+    }
   }
   if (group.length > 0) yield group;
+}
+
+/**
+ * The pieces of a run without spaces, which may be a whole text, so that no step takes long. Pieces that are split into
+ * pairs of characters share one, for the pair at the cut.
+ */
+function* cutRun(run: string, index: number): Generator<Found> {
+  const length = isUnspaced(run) ? pieceOfRun : run.length;
+  for (let start = 0; ; ) {
+    const end = findSequenceEnd(run, start + length);
+    const text = run.slice(start, end);
+    yield { text, index: index + start };
+    if (end >= run.length) return;
+    const last = isDivided(run) ? 0 : findLastLetter(text);
+    start = last === 0 ? end : start + last;
+  }
 }
 
 /**

@@ -22,16 +22,21 @@ export const stretch =
 
 const inDictionary = /^[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 const inPairs = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\u30fc\uff70]/u;
+const inCluster = /[\p{M}\uff9e\uff9f\udc00-\udfff]/v;
 const clusters = /[^\p{M}\uff9e\uff9f][\p{M}\uff9e\uff9f]*/gu;
 /** Serves all these scripts: each has a dictionary of its own. */
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
-/** The most characters that the dictionary splits, at half a microsecond each. No real text has so many without a space. */
-const maxDividedLength = 10_000;
-
 /** Whether a run must be split. The first character decides: a run has one kind of script. */
 export const isUnspaced = (text: string): boolean => inPairs.test(text) || isDivided(text);
 /** Whether the dictionary splits a run. */
 export const isDivided = (text: string): boolean => inDictionary.test(text);
+
+/** Where the last letter of a text begins. */
+export function findLastLetter(text: string): number {
+  let place = text.length - 1;
+  while (place > 0 && inCluster.test(text[place] ?? '')) place--;
+  return place;
+}
 
 /** @param folded the same text in its indexed form */
 export function splitStretch(text: string, folded: string, start: number): Iterable<Run> {
@@ -40,7 +45,7 @@ export function splitStretch(text: string, folded: string, start: number): Itera
 
 function* splitByDictionary(text: string, folded: string, start: number): Generator<Run> {
   const isAligned = folded.length === text.length;
-  for (const { segment, index } of segmenter.segment(folded.slice(0, maxDividedLength))) {
+  for (const { segment, index } of segmenter.segment(folded)) {
     const [from, to] = isAligned ? [index, index + segment.length] : [0, text.length];
     yield { start: start + from, end: start + to, words: [segment], parts: [] };
   }
