@@ -19,8 +19,11 @@ const texts: readonly (readonly [name: string, text: string])[] = [
   ['Chinese without blanks', filled('灯具')],
   ['letters with accents', filled('é ')],
 ];
-/** Allows a few words for each of the first characters, but not several for every character of the text. */
-const maxLookedAt = 20_000;
+/**
+ * Allows a pair and a single character for each of the first 15,000 characters, but not several words for every
+ * character of the text.
+ */
+const maxLookedAt = 31_000;
 
 describe('a snippet looks at few words of a long text', () => {
   test.each(texts)('%s', async (_, text) => {
