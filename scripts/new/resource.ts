@@ -120,7 +120,7 @@ function changedFiles(read: Read, forms: Forms, migration: string): [path: strin
   const table = /(?:\/\*\*[^\n]*\n)?(?:export )?interface TodosTable \{[^}]*\}\n\n/.exec(read(tables))?.[0];
   if (table === undefined) throw new Error(`${tables} has no TodosTable`);
   const tag = capitalize(forms.phrase.plural);
-  const described = `  ${/ /.test(tag) ? `'${tag}'` : tag}: 'Private to the user who makes them.',`;
+  const described = `  ${/ /.test(tag) ? `'${tag}'` : tag}: 'Private to the user who creates them.',`;
   const changed = (path: string, isLine: RegExp, line = (old: string) => renameCode(old, forms)) =>
     addLines(path, read(path), isLine, line);
   const key = `  ${forms.table.plural}: ${capitalize(plural)}Table;`;

@@ -272,7 +272,7 @@ describeOnDatabases('todos on %s', kind => {
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 201, 201, 201, 201, 409, 409, 409, 409, 409]);
     const refused = responses.find(({ status }) => status === 409)?.body;
-    expect(refused.message).toBe('You have 1000 todos; delete some before you make another.');
+    expect(refused.message).toBe('You have 1000 todos; delete some before you create another.');
     const all = await call(service, { path, headers: owner.headers });
     expect([all.body.total, all.body.data.length]).toEqual([1000, 1000]);
   });

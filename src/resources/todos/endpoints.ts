@@ -80,7 +80,7 @@ export function createTodoEndpoints(
         if ((await users.lock(session, userId)) === undefined) throw createUnauthorizedError('UNAUTHORIZED');
         if ((await todos.count(session, userId)) >= schema.todosLimit) {
           throw new HttpError('LIMIT_REACHED', {
-            message: `You have ${schema.todosLimit} todos; delete some before you make another.`,
+            message: `You have ${schema.todosLimit} todos; delete some before you create another.`,
           });
         }
         return todos.insert(session, userId, body.title, cause().at);
