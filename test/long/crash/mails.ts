@@ -58,7 +58,7 @@ export async function mailsHold(
     for (const { to: address, email } of mails) {
       expect(address).toBe(customer.email);
       expect(email.text).toContain(`Invoice ${number} for `);
-      expect(email.text).toContain(` for order ${orderId} is attached.`);
+      expect(email.text).toContain(` (order ${orderId}) is attached.`);
       expect(email.attachments.map(({ filename }) => filename)).toEqual([`${number}.pdf`]);
     }
   }
