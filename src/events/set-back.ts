@@ -3,12 +3,9 @@
  * caught up.
  */
 import type { Log } from '../operations/log.ts';
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, maxClockSkewMs } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type Consumer, maxPauseMs } from './dispatcher.ts';
-
-/** How far the clock of another replica, which postponed a delivery, may be ahead, in milliseconds. */
-const skewMs = 5 * 60 * 1000;
 
 interface Options {
   readonly database: Database;
@@ -29,7 +26,7 @@ export function createHastener({ database, clock, log, consumers }: Options): ()
       .set({ due_at: now })
       .where('queue', 'in', queues)
       .where('failed_at', 'is', null)
-      .where('due_at', '>', now + maxPauseMs + skewMs);
+      .where('due_at', '>', now + maxPauseMs + maxClockSkewMs);
     const hastened = await write(session => session.run(query.compile()));
     if (hastened > 0)
       log.warn('the clock was set back: deliveries are due at once', { deliveries: hastened });

@@ -27,6 +27,9 @@ export function createJumpMeter(clock: Clock): () => number {
   };
 }
 
+/** How far the clocks of machines that share a database may differ, in milliseconds. */
+export const maxClockSkewMs = 300_000;
+
 /** Lengths of time, in milliseconds. */
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;

@@ -6,17 +6,18 @@
  * process that commits it knows at once; the others read these few rows again once their copy is half a minute old.
  */
 import { sql } from 'kysely';
+import { maxClockSkewMs } from '../../ports/clock.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { prepareRemoval } from '../../storage/table-rows.ts';
-import { accessLifetime, clockSkew } from './lifetimes.ts';
+import { accessLifetime } from './lifetimes.ts';
 
 /** The age, in milliseconds, at which a process polls again for the sessions that others ended. */
 const knownForMs = 30_000;
 /** Milliseconds until the next poll after one that failed. */
 const againAfterMs = 5000;
 /** No access token is valid for longer, on whichever machine it was issued. */
-const keptForMs = (accessLifetime + clockSkew) * 1000;
+const keptForMs = accessLifetime * 1000 + maxClockSkewMs;
 
 export type EndedSessions = ReturnType<typeof createEndedSessions>;
 

@@ -7,10 +7,10 @@ import { createBoundedMap } from '../../bounded-map.ts';
 import { type Caller, type Role, roles, type UserCaller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import { runWhenReady } from '../../http/when-ready.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, maxClockSkewMs } from '../../ports/clock.ts';
 import type { Secrets } from '../../secrets/index.ts';
 import type { EndedSessions } from './ended-sessions.ts';
-import { accessLifetime, clockSkew, refreshLifetime } from './lifetimes.ts';
+import { accessLifetime, refreshLifetime } from './lifetimes.ts';
 
 const cachedTokens = 10_000;
 
@@ -38,7 +38,7 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
    */
   function isOver(expiresAt: number): boolean {
     const left = expiresAt - readSeconds();
-    return left <= 0 || left > accessLifetime + clockSkew;
+    return left <= 0 || left > accessLifetime + maxClockSkewMs / 1000;
   }
 
   const sign = (claims: Record<string, unknown>, lifetime: number) =>

@@ -79,8 +79,8 @@ const foldedWord = /[\p{L}\p{N}\p{M}]+|\n/gu;
 /** Characters of runs that are folded together: folding each alone would take several times as long. */
 const groupLength = 1000;
 
-/** Characters of a run without spaces that are split together. */
-const pieceOfRun = 400;
+/** The most characters of a run without spaces that are split together. */
+const maxPieceLength = 400;
 
 /** Longer words are cut: queries do not have them, and PostgreSQL's index takes at most 2,046 bytes. */
 export const maxWordLength = 64;
@@ -113,7 +113,7 @@ function* groupRuns(text: string, maxRunLength: number): Generator<readonly Foun
  * pairs of characters share one, for the pair at the cut.
  */
 function* cutRun(run: string, index: number): Generator<Found> {
-  const length = isUnspaced(run) ? pieceOfRun : run.length;
+  const length = isUnspaced(run) ? maxPieceLength : run.length;
   for (let start = 0; ; ) {
     const end = findSequenceEnd(run, start + length);
     const text = run.slice(start, end);

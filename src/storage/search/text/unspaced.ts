@@ -26,6 +26,7 @@ const inCluster = /[\p{M}\uff9e\uff9f\udc00-\udfff]/v;
 const clusters = /[^\p{M}\uff9e\uff9f][\p{M}\uff9e\uff9f]*/gu;
 /** Serves all these scripts: each has a dictionary of its own. */
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
+
 /** Whether a run must be split. The first character decides: a run has one kind of script. */
 export const isUnspaced = (text: string): boolean => inPairs.test(text) || isDivided(text);
 /** Whether the dictionary splits a run. */
