@@ -56,17 +56,20 @@ export function createProductLists(
     return names.length === 0 ? request : { ...request, facets: names };
   };
 
-  /** A page, with the keys of its rows. */
-  async function readPage(url: RequestUrl, request: ListRequest, textOf: (row: StoredProduct) => string) {
+  async function readBody(url: RequestUrl, request: ListRequest) {
     const { listed, members } = await facets.list(store.list, request);
     const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
-    const texts = await mapInSlices(listed.rows, textOf);
-    return { rows, page: paginator.page(listed, request, 'products', url, texts, members) };
+    // Not in slices: the rows of a list already hold their representation.
+    const texts = listed.rows.map(productJson);
+    const page = paginator.page(listed, request, 'products', url, texts, members);
+    return { rows, body: await formatEnvelope(page) };
   }
 
-  async function readBody(url: RequestUrl, request: ListRequest) {
-    const { rows, page } = await readPage(url, request, productJson);
-    return { rows, body: await formatEnvelope(page) };
+  async function respondInHal(context: RequestContext, request: ListRequest): Promise<Reply> {
+    const { listed, members } = await facets.list(store.list, request);
+    const texts = await mapInSlices(listed.rows, row => bodyOf(context, row));
+    const page = paginator.page(listed, request, 'products', context.url, texts, members);
+    return replyPage(context, page, 'products');
   }
 
   function respondWithPage(
@@ -76,10 +79,7 @@ export function createProductLists(
   ): Reply | Promise<Reply> {
     const { url } = context;
     // Built for each request: the cache holds only what is the same for all callers.
-    if (isHal(context.mediaType)) {
-      const made = readPage(url, buildRequest(query, defined, names), row => bodyOf(context, row));
-      return made.then(({ page }) => replyPage(context, page, 'products'));
-    }
+    if (isHal(context.mediaType)) return respondInHal(context, buildRequest(query, defined, names));
     // Not cached: product events do not show that a code of a variant has changed.
     if (query.sku !== undefined || query.gtin !== undefined)
       return readBody(url, buildRequest(query, defined, names)).then(({ body }) => replyOk(body));
