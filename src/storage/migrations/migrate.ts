@@ -66,8 +66,10 @@ async function runMissing(
   session: Transaction,
   { prepared, ran, now, begin }: Run,
 ): Promise<{ readonly names: readonly string[]; readonly next: Migration | undefined }> {
-  const { build } = database;
-  await session.run(buildMigrationsTable(database.dialect).compile(build));
+  const { build, dialect } = database;
+  // Only where it is missing: PostgreSQL lets no role without CREATE run the statement, even if it has nothing to do.
+  const table = await session.first(dialect.table('migrations').compile(build));
+  if (table === undefined) await session.run(buildMigrationsTable(dialect).compile(build));
   const done = await readApplied(session, database);
   refuseNewer(done);
   if (done.length === 0) await requireUnicode(session, database);
@@ -133,5 +135,5 @@ async function readApplied(session: Session, { build }: Pick<Database, 'build'>)
 }
 
 function buildMigrationsTable({ types }: Dialect) {
-  return sql`create table if not exists migrations (name ${types.text} primary key, applied_at ${types.moment} not null)`;
+  return sql`create table migrations (name ${types.text} primary key, applied_at ${types.moment} not null)`;
 }

@@ -1,0 +1,57 @@
+/** A role of PostgreSQL that may read and write rows, but not change tables: another role runs the migrations. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { SQL } from 'bun';
+import { hasPostgres } from '../../support/service/postgres.ts';
+import { createCatalog, createPlace, csv, type Place, waitFor } from '../program.ts';
+
+const role = `catalog_test_${crypto.randomUUID().slice(0, 8)}`;
+
+/** The database of a place as the limited role sees it. */
+const asRole = ({ environment }: Place): string =>
+  Object.assign(new URL(environment.DATABASE_URL ?? ''), { username: role, password: role }).href;
+
+describe.skipIf(!hasPostgres)('a role without CREATE', () => {
+  let migrated: Place;
+  let owner: SQL;
+  let limited: Place;
+  beforeAll(async () => {
+    migrated = await createCatalog('postgresql');
+    owner = new SQL(migrated.environment.DATABASE_URL ?? '', { max: 1 });
+    await owner.unsafe(`create role ${role} login password '${role}'`);
+    await owner.unsafe(`grant select, insert, update, delete on all tables in schema public to ${role}`);
+    await owner.unsafe(`grant usage, select, update on all sequences in schema public to ${role}`);
+    limited = await createPlace('sqlite', {
+      ...{ DATABASE_URL: asRole(migrated), HOST: '127.0.0.1', LOG_LEVEL: 'silent' },
+      ...{ ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' },
+    });
+  });
+  afterAll(async () => {
+    await owner.unsafe(`drop owned by ${role}`);
+    await owner.unsafe(`drop role ${role}`);
+    await owner.close();
+    limited.remove();
+    migrated.remove();
+  });
+
+  test('imports into a database that another role has migrated, serves and checks it', async () => {
+    expect(await limited.run(['migrate'])).toMatchObject({ status: 0, err: '' });
+    expect(await limited.run(['import', limited.file('p.csv', csv)])).toMatchObject({ status: 0 });
+    const child = limited.start(['serve', '--port', '0']);
+    const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
+    expect((await fetch(`${url}/ready`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    expect(await limited.run(['check'])).toMatchObject({ status: 0 });
+  });
+
+  test('is refused an empty database, in one line', async () => {
+    const empty = await createPlace('postgresql');
+    const refused = await createPlace('sqlite', { DATABASE_URL: asRole(empty) });
+    expect(await refused.run(['migrate'])).toEqual({
+      ...{ status: 1, out: '' },
+      err: 'catalog migrate: permission denied for schema public\n',
+    });
+    refused.remove();
+    empty.remove();
+  });
+});
