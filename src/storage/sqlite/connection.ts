@@ -14,6 +14,7 @@ import { createBoundedMap } from '../../bounded-map.ts';
 import { type Session, StorageError } from '../database.ts';
 import { createCommitState } from './change-counter.ts';
 import type { Connected } from './connected.ts';
+import { createWriteFailure } from './files/write-failure.ts';
 import { useLog } from './journal-mode.ts';
 
 /** Maximum number of bytes of the file that a reader maps into memory; the kernel drops unused pages. */
@@ -212,9 +213,9 @@ export function translate(error: unknown, file: string): unknown {
     return new StorageError('unique', error.message, { column, cause: error });
   }
   // SQLITE_FULL stands for ENOSPC only: to SQLite, an exceeded quota or file size limit is a failed write.
-  if (/^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE)$/.test(code)) {
+  if (code === 'SQLITE_FULL')
     return new StorageError('full', `The disk of ${file} is full.`, { cause: error });
-  }
+  if (/^SQLITE_IOERR_(WRITE|SHMSIZE)$/.test(code)) return createWriteFailure(file, error);
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return createDamaged(error, file);
   if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|LOCKED)/.test(code)) {
     return new StorageError('unavailable', `${file}: ${error.message}`, { cause: error });

@@ -6,7 +6,9 @@
 import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { getErrorCode, getErrorMessage } from '../../../error-text.ts';
 import { StorageError } from '../../database.ts';
+import { createWriteFailure } from '../files/write-failure.ts';
 
 /** Makes everything durable that was written to the file of a descriptor. */
 export type Flush = (descriptor: number) => Promise<void>;
@@ -25,8 +27,7 @@ export function createLogFlusher(file: string, flushFile: Flush = flushData) {
   // For any other database, a missing log is an error: writes would silently never become durable.
   if (file === ':memory:')
     return { flush: async () => undefined, check: () => undefined, close: () => undefined };
-  flushFolder(dirname(file));
-  const descriptor = openSync(log, 'r+');
+  const descriptor = openLog(file, log);
   let failure: StorageError | undefined;
 
   /** @throws StorageError `unavailable` once a flush has failed */
@@ -54,6 +55,17 @@ export function createLogFlusher(file: string, flushFile: Flush = flushData) {
     },
     close: () => closeSync(descriptor),
   };
+}
+
+/** @returns its descriptor @throws StorageError when the disk takes no writes */
+function openLog(file: string, log: string): number {
+  try {
+    flushFolder(dirname(file));
+    return openSync(log, 'r+');
+  } catch (error) {
+    if (getErrorCode(error) === 'EROFS') throw createWriteFailure(file, error);
+    throw new StorageError('unavailable', `${file}: ${getErrorMessage(error)}`, { cause: error });
+  }
 }
 
 /** Flushes a folder, so that the names of new files in it are durable. */
