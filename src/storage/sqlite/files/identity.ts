@@ -4,6 +4,7 @@
  */
 import { constants } from 'bun:sqlite';
 import { statSync } from 'node:fs';
+import { getErrorCode, getErrorMessage } from '../../../error-text.ts';
 import { StorageError } from '../../database.ts';
 import type { Connected } from '../connected.ts';
 
@@ -43,17 +44,23 @@ export function createFileIdentity(
     const now = performance.now();
     // A missing log is looked for at every check, so that writes succeed again as soon as it is back.
     if (!log || (!logIsOther && now - lookedAt < logEvery)) return;
-    lookedAt = now;
     const found = readIdentity(logFile);
+    lookedAt = now;
     known ??= found;
     logIsOther = found !== known;
   }
 
   return {
-    /** Takes 2 microseconds. @throws StorageError `moved` when the path leads to another file, or to none */
+    /**
+     * Takes 2 microseconds.
+     * @throws StorageError `moved` when the path leads to another file, or to none; `unavailable` when it cannot be
+     *   followed, such as for a folder without permission
+     */
     check(): void {
       checkLog();
       const inPlace = !isOtherFile() && !logIsOther;
+      // To SQLite, a path that it cannot follow leads to no file.
+      if (!inPlace) readIdentity(file);
       if (inPlace !== wasInPlace) {
         wasInPlace = inPlace;
         listener(inPlace);
@@ -65,7 +72,15 @@ export function createFileIdentity(
   };
 }
 
+/** @returns undefined if there is no file @throws StorageError `unavailable` when the path cannot be followed */
 function readIdentity(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && `${stat.dev} ${stat.ino}`;
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat && `${stat.dev} ${stat.ino}`;
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOTDIR') return undefined;
+    throw new StorageError('unavailable', `The database cannot be reached: ${getErrorMessage(error)}`, {
+      cause: error,
+    });
+  }
 }
