@@ -168,12 +168,18 @@ function toPlainDigits(
   return { digits: fraction === undefined ? integer : `${integer}.${fraction}` };
 }
 
-/** The decimal mark that a number must have; `either` for a single comma before three digits, which is ambiguous. */
+/**
+ * The decimal mark that a number must have; `either` for a single mark before three digits, which is ambiguous. A point
+ * is a decimal one where programs write it: without a currency (`1.234`), or with one of three decimals (`1.234 KWD`).
+ */
 function findMark(text: string, currency: string | undefined): '.' | ',' | 'either' {
   const [point, comma] = [text.lastIndexOf('.'), text.lastIndexOf(',')];
-  // A single mark before three digits groups them if the currency has no minor unit: `CLP 12.990`, `12,900원`.
-  if (/^[1-9]\d{0,2}[.,]\d{3}$/.test(text) && currency !== undefined && getExponent(currency) === 0)
-    return comma < 0 ? ',' : '.';
+  if (/^[1-9]\d{0,2}[.,]\d{3}$/.test(text) && currency !== undefined) {
+    const exponent = getExponent(currency);
+    // The mark groups digits if the currency has no minor unit: `CLP 12.990`, `12,900원`.
+    if (exponent === 0) return comma < 0 ? ',' : '.';
+    if (exponent < 3) return 'either';
+  }
   if (comma < 0) return text.indexOf('.') === point ? '.' : ',';
   if (point >= 0) return point > comma ? '.' : ',';
   if (text.indexOf(',') !== comma) return '.';

@@ -28,6 +28,19 @@ test('what Magento has out of stock cannot be ordered, whether backorders are al
     ]);
   }));
 
+test('stock in fractions of a piece is rounded down, and counted', () =>
+  onCatalog(async place => {
+    const rows = [
+      magentoRow('CLOTH', '12.7500', '1', '1', '0', '0'),
+      magentoRow('CUP', '3.0000', '1', '1', '0', '0'),
+    ];
+    const file = place.file('m.csv', csvOf([magentoStock, ...rows]));
+    const ended = await place.runHere(['import', file, '--preset', 'magento']);
+    expect(ended.err).toContain('1 × stock that is not a whole number was rounded down');
+    const stocks = (await productsOf(place)).map(({ stock }) => stock);
+    expect(stocks).toMatchObject([{ onHand: 12 }, { onHand: 3 }]);
+  }));
+
 const wooColumns = (visibility: string) => ['Type', 'SKU', 'Name', 'Published', visibility, 'Regular price'];
 
 describeOnDatabases('visibility in WooCommerce on %s', kind => {

@@ -42,7 +42,9 @@ export function readPiecesCell(
   if (negative && read.value > 0) drafting.note('stock below 0 was taken as 0');
   if (isOut && !negative && read.value > 0)
     drafting.note('stock of products marked out of stock was taken as 0');
-  return negative || isOut ? 0 : Math.floor(read.value);
+  if (negative || isOut) return 0;
+  if (!Number.isInteger(read.value)) drafting.note('stock that is not a whole number was rounded down');
+  return Math.floor(read.value);
 }
 
 export const outOfStock: Stock = { tracked: true, onHand: 0, backorder: false };
