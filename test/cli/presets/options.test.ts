@@ -187,6 +187,21 @@ test.each([
   }),
 );
 
+test('a comma in the value of a WooCommerce variation stays as it is, escaped or not', () =>
+  onCatalog(async place => {
+    const file = [
+      'Type,SKU,Name,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
+      'variable,TEA,Tea,,,Weight,"0\\,5 kg, 2\\,5 kg"',
+      'variation,TEA-0,Tea,5,TEA,Weight,"0\\,5 kg"',
+      'variation,TEA-2,Tea,9,TEA,Weight,"2,5 kg"',
+    ].join('\n');
+    const ended = await place.runHere(['import', place.file('w.csv', file), '--preset', 'woocommerce']);
+    expect(ended.err).not.toContain('×');
+    expect(await productsOf(place)).toMatchObject([
+      { options: [{ name: 'Weight', values: ['0,5 kg', '2,5 kg'] }] },
+    ]);
+  }));
+
 test('the only WooCommerce variation of a product may leave all of its options open', () =>
   onCatalog(async place => {
     const file = [

@@ -153,6 +153,8 @@ const isVariation = (row: Row): boolean =>
 interface OwnAttribute {
   readonly name: string;
   readonly values: readonly string[];
+  /** The one value of a variation. Some exports leave a comma within it as it is, as in `3,5 kg`. */
+  readonly value: string;
 }
 
 /**
@@ -169,8 +171,9 @@ function readNamedAttributes(row: Row, parent: Row): OwnAttribute[] {
     if (number === undefined) return [];
     const name = decodePlainText(row.cell(column) || parent.cell(column));
     const values = english.get(`attribute ${number} value(s)`);
-    const all = values === undefined ? [] : splitList(decodePlainText(row.cell(values)), ',');
-    return name === '' ? [] : [{ name, values: all }];
+    const cell = values === undefined ? '' : decodePlainText(row.cell(values));
+    const value = cell.replaceAll('\\,', ',').trim();
+    return name === '' ? [] : [{ name, values: splitList(cell, ','), value }];
   });
 }
 
@@ -186,8 +189,8 @@ function findOptionNames(variations: readonly Row[], chosen: ReadonlySet<string>
 /** Counts values that the product offers but no variation has: an option only has the values of its variants. */
 function noteLeftOut(parent: Row, variations: readonly Row[], { note }: Drafting): void {
   const sold = new Map<string, Set<string>>();
-  for (const { name, values } of variations.flatMap(row => readOwnAttributes(row, parent)))
-    sold.getOrInsertComputed(name, () => new Set()).add(values.join(', '));
+  for (const { name, value } of variations.flatMap(row => readOwnAttributes(row, parent)))
+    sold.getOrInsertComputed(name, () => new Set()).add(value);
   for (const { name, values } of readOwnAttributes(parent)) {
     const had = sold.get(name);
     if (had === undefined) continue;
@@ -207,7 +210,7 @@ function readVariant(
   drafting: Drafting,
   attributes: AttributeSet,
 ): Variant {
-  const own = new Map(readOwnAttributes(row, parent).map(({ name, values }) => [name, values.join(', ')]));
+  const own = new Map(readOwnAttributes(row, parent).map(({ name, value }) => [name, value]));
   const all = new Set([...names, ...own.keys()]);
   for (const name of all) if (!own.has(name)) drafting.note(leftOpen);
   const options = Object.fromEntries([...all].map(name => [name, own.get(name) ?? anyValue]));
