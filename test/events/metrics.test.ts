@@ -89,9 +89,17 @@ describeOnDatabases('metrics on %s', kind => {
       call(at, { path: '/metrics', headers: { Accept: 'text/plain', ...headers } });
     expect((await read(service)).status).toBe(200);
     await using trusting = await service.replica({ TRUST_PROXY: 'true' });
-    for (const header of ['X-Forwarded-For', 'X-Real-IP', 'Forwarded', 'Via']) {
+    const elsewhere = {
+      'X-Forwarded-For': '127.0.0.1',
+      'X-Real-IP': '127.0.0.1',
+      Forwarded: '127.0.0.1',
+      Via: '127.0.0.1',
+      // A page of another server, in a browser on this machine, could read what CORS lets it read.
+      Origin: 'https://pages.example',
+    };
+    for (const [header, value] of Object.entries(elsewhere)) {
       for (const at of [service, trusting]) {
-        const refused = await read(at, { [header]: '127.0.0.1' });
+        const refused = await read(at, { [header]: value });
         expect([header, refused.status]).toEqual([header, 401]);
         expect(refused.text).toContain('METRICS_TOKEN');
         expect(refused.text).not.toContain('catalog_');

@@ -67,11 +67,11 @@ function parsePart(part: string): number[] {
   return [(a << 8) | b, (c << 8) | d];
 }
 
-/** Headers that proxies add: a request with one of them was made elsewhere. */
-const addedByProxies = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via'];
+/** Headers of requests made elsewhere: proxies add them; a browser adds Origin for a page of another server. */
+const addedElsewhere = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via', 'origin'];
 
 /** Whether a request was made on this machine, as far as can be known; TRUST_PROXY does not matter. */
 export function isLocal(socketAddress: string | undefined, headers: Headers): boolean {
   const isLoopback = socketAddress === '::1' || normalizeAddress(socketAddress)?.startsWith('127.') === true;
-  return isLoopback && !addedByProxies.some(name => headers.has(name));
+  return isLoopback && !addedElsewhere.some(name => headers.has(name));
 }
