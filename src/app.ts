@@ -16,7 +16,7 @@ import { createNegotiate, json, requireBodyType } from './http/negotiate.ts';
 import { isLocal, readClientAddress } from './http/quota/client-address.ts';
 import { createRateLimitError, type Quota } from './http/quota/index.ts';
 import { checkHost, readRequestUrl } from './http/request/address.ts';
-import { dropRest, readBody } from './http/request/body.ts';
+import { dropRest, readBody, refusePartialBody } from './http/request/body.ts';
 import * as requests from './http/request/index.ts';
 import {
   createMemberCheck,
@@ -162,6 +162,7 @@ export function createApp(options: AppOptions) {
     body: BodySpec,
     type: string,
   ): Promise<Reply> {
+    refusePartialBody(exchange.request);
     const bytes = await readBody(exchange, requests.getBodyLimit(body, type, config.BODY_LIMIT));
     const contentType = exchange.request.headers.get('content-type') ?? '';
     exchange.body = parseBody(body, { type, contentType, strict: exchange.strict }, bytes, value => {

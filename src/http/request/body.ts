@@ -3,7 +3,7 @@
  * at once would reset it, and many clients then report the reset (EPIPE) instead of the response (RFC 9112 §9.6). So
  * the response is sent at once, and the rest is read and dropped for a while before the connection is closed.
  */
-import { HttpError } from '../errors.ts';
+import { createFieldError, HttpError } from '../errors.ts';
 
 /** The part of a body that has not been read. */
 export type Unread = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
@@ -43,6 +43,12 @@ export async function readBody(
     message: `The body is larger than ${limit} bytes.`,
     headers: { Connection: 'close' },
   });
+}
+
+/** @throws HttpError 400 if the body is a part of a representation: PUT would replace the whole with it (RFC 9110 §14.5) */
+export function refusePartialBody({ method, headers }: Request): void {
+  if (method !== 'PUT' || !headers.has('content-range')) return;
+  throw createFieldError('Content-Range', 'unsupported', 'must be absent: PUT replaces the whole resource');
 }
 
 /** @returns the same response; its connection is closed after the rest of the request has been dropped */

@@ -1,5 +1,6 @@
 /** Requests in forms that only attackers use: where HTTP leaves the choice to servers, and what must be refused. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from '../../support/data/catalog.ts';
 import { type RawResponse, send } from '../../support/http/raw.ts';
 import { writesNothing } from '../../support/service/contents.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -89,6 +90,19 @@ describeOnDatabases('unusual messages on %s', kind => {
       }
     }),
   );
+
+  test('a PUT of a part of a resource is refused, since it would replace the whole', async () => {
+    const { id } = await addProduct(service);
+    await writesNothing(service, async () => {
+      for (const range of [`bytes 0-${lamp.length - 1}/400`, 'bytes 0-4/*', 'items 1-2/3']) {
+        const headers = ['Host: x', editor(), 'Content-Type: application/json', `Content-Range: ${range}`];
+        const own = [...headers, `Content-Length: ${lamp.length}`];
+        const response = await raw(`PUT /v1/products/${id} HTTP/1.1`, own, lamp);
+        expect([range, response.status]).toEqual([range, 400]);
+        expect(bodyOf(response).details[0]).toMatchObject({ field: 'Content-Range', code: 'unsupported' });
+      }
+    });
+  });
 
   test('a request without a host gets links to the service itself', async () => {
     const local = `http://localhost:${new URL(service.url).port}`;
