@@ -25,7 +25,7 @@ export const prose = (maximum: number) =>
     .meta({ maxLength: maximum, pattern: anyText });
 
 /** Whether a text has at most `maximum` characters of one or two UTF-16 units; few texts need to be counted. */
-const hasAtMost = (value: string, maximum: number): boolean =>
+export const hasAtMost = (value: string, maximum: number): boolean =>
   value.length <= maximum || (value.length <= 2 * maximum && [...value].length <= maximum);
 
 /** The documented pattern of a text that is not blank. */

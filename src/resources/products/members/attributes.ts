@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { attributeKey } from '../../../attribute-key.ts';
+import { hasAtMost } from '../../../http/schema.ts';
 import { isObject } from '../../../json-object.ts';
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
@@ -23,7 +24,7 @@ function findTextProblem(text: string, path: Problem['path']): Problem | undefin
   if (text.includes('\u0000') || !text.isWellFormed()) {
     return { path, rule: 'characters', message: 'must not contain U+0000 or unpaired surrogates' };
   }
-  if (text.length <= maxTextLength || [...text].length <= maxTextLength) return undefined;
+  if (hasAtMost(text, maxTextLength)) return undefined;
   return { path, rule: 'maxLength', message: `must be at most ${maxTextLength} characters long` };
 }
 
