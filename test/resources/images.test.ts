@@ -8,6 +8,7 @@ import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
 const link = (name: string) => ({ url: `https://images.example/${name}.jpg` });
+const part = (name: string) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nA\r\n`;
 
 describeOnDatabases('images of products on %s', kind => {
   let service: TestService;
@@ -67,13 +68,13 @@ describeOnDatabases('images of products on %s', kind => {
     expect([made.status, made.body.alt, made.body.type]).toEqual([201, 'The lamp, “lit” – ü', 'image/png']);
   });
 
-  test('the alt parameter describes a raw file', async () => {
-    const product = await addProduct(service);
-    const path = `${pathOf(product)}/images?alt=Front%20view`;
-    const body = plainPng(4, 4, 1, 2, 3);
-    const headers = { 'Content-Type': 'image/png' };
-    const made = await call(service, { method: 'POST', path, as: 'editor', body, headers });
-    expect(made.body.alt).toBe('Front view');
+  test('the alt parameter describes a raw file, or a link that has no alt', async () => {
+    const path = `${pathOf(await addProduct(service))}/images?alt=Front%20view`;
+    const made = { method: 'POST', path, as: 'editor' } as const;
+    const raw = { body: plainPng(4, 4, 1, 2, 3), headers: { 'Content-Type': 'image/png' } };
+    for (const request of [raw, { body: link('a') }])
+      expect((await call(service, { ...made, ...request })).body.alt).toBe('Front view');
+    expect((await call(service, { ...made, body: { ...link('b'), alt: 'B' } })).body.alt).toBe('B');
   });
 
   test('links and uploads share one order, which a PATCH changes', async () => {
@@ -231,21 +232,21 @@ describeOnDatabases('images of products on %s', kind => {
       { name: 'a link it has', body: link('there'), status: 409, error: 'DUPLICATE' },
       {
         name: 'a form without a file',
-        body: '--x\r\nContent-Disposition: form-data; name="alt"\r\n\r\nA\r\n--x--',
+        body: `${part('alt')}--x--`,
         headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
         status: 400,
         problems: [['file', 'required']],
       },
       {
-        name: 'a part that is not known, where that is requested',
-        body: '--x\r\nContent-Disposition: form-data; name="altt"\r\n\r\nA\r\n--x--',
+        name: 'parts that are not known, though members of JSON or of prototypes are, where that is requested',
+        body: `${['file', 'altt', 'url', '__proto__'].map(part).join('')}--x--`,
         headers: { 'Content-Type': 'multipart/form-data; boundary=x', Prefer: 'handling=strict' },
         status: 400,
-        problems: [['altt', 'unknown']],
+        problems: ['altt', 'url', '__proto__'].map(name => [name, 'unknown'] as const),
       },
       {
         name: 'two files in a form',
-        body: `${'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nA\r\n'.repeat(2)}--x--`,
+        body: `${part('file').repeat(2)}--x--`,
         headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
         status: 400,
         problems: [['file', 'repeated']],

@@ -11,6 +11,7 @@ import { jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { maxOperations, maxPointerLength, splitPointer } from '../patch/documents.ts';
 import { getPrefixes } from './prefixed.ts';
 import { type Path, Problems } from './problems.ts';
+import { filePart, formData } from './upload.ts';
 
 /** The value of Preference-Applied in responses to such requests. */
 export const strictApplied = 'handling=strict';
@@ -89,13 +90,11 @@ export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Refuses unknown members of bodies. The schemas to walk are derived from those of the endpoints on first use. */
-export function createMemberCheck(): (
-  endpoint: Endpoint,
-  body: BodySpec,
-  type: string,
-  value: unknown,
-) => void {
+/** Refuses unknown members of a body, and unknown parts of a form: HttpError 400 that names each one. */
+type MemberCheck = (endpoint: Endpoint, body: BodySpec, type: string, value: unknown) => void;
+
+/** The schemas to walk are derived from those of the endpoints on first use. */
+export function createMemberCheck(): MemberCheck {
   const made = { input: new WeakMap<z.ZodType, Shape>(), output: new WeakMap<z.ZodType, Shape>() };
   const getShape = (schema: z.ZodType, io: 'input' | 'output'): Shape => {
     let found = made[io].get(schema);
@@ -109,10 +108,15 @@ export function createMemberCheck(): (
   };
   return (endpoint, body, type, value) => {
     if (body.kind === 'raw') return;
+    const problems = new Problems();
+    if (body.kind === 'upload' && type === formData) {
+      const known = createFormShape(getShape(body.texts, 'input'));
+      checkMembers(value, { known, readable: undefined }, [], problems);
+      return problems.refuse();
+    }
     const settable = getShape(body.schema, 'input');
     const shown = getShownSchema(endpoint);
     const readable = shown === undefined ? undefined : getShape(shown, 'output');
-    const problems = new Problems();
     if (type === jsonPatch) checkOperations(value, settable, readable, problems);
     else {
       // A merge patch may contain a read-only member; it is not ignored, but must leave the member unchanged.
@@ -187,6 +191,12 @@ class Shape {
     });
     return found.length === 0 ? undefined : new Shape(found);
   }
+}
+
+/** The parts of a form: its file, and its texts. */
+function createFormShape(texts: Shape): Shape {
+  const schema = { properties: Object.fromEntries([[filePart, {}]]) };
+  return new Shape([{ schema, root: schema }]).and(texts);
 }
 
 /** A schema's alternatives, with references followed. */

@@ -11,7 +11,7 @@ const roomForForm = 64 * 1024;
 /** Maximum size of a text in a form. A longer one is refused before decoding, which would block other requests. */
 const maxTextLength = roomForForm;
 /** The name of the part with the file. */
-const filePart = 'file';
+export const filePart = 'file';
 
 /** Maximum size of the body in bytes. @param jsonLimit the limit for JSON */
 export function getUploadLimit(spec: UploadSpec, type: string, jsonLimit: number): number {
@@ -21,7 +21,7 @@ export function getUploadLimit(spec: UploadSpec, type: string, jsonLimit: number
 
 /**
  * Parses a body that is not JSON.
- * @param check validates the texts of a form; @param inspect receives their names before, and may refuse them
+ * @param check validates the texts of a form; @param inspect receives the names of its parts before, and may refuse them
  * @throws HttpError 400 for a form without a file or with invalid texts, 413 for a file that is too large
  */
 export function parseUpload(
@@ -34,21 +34,21 @@ export function parseUpload(
 ): UploadBody<unknown, unknown> {
   if (type !== formData) return { kind: 'file', file: bytes, texts: check(spec.texts, {}) };
   const texts: Record<string, string> = {};
-  const names: Record<string, string> = {};
+  const names = new Set<string>();
   let file: Uint8Array | undefined;
   for (const { name, content } of parseParts(bytes, contentType)) {
+    names.add(name);
     if (name === filePart) {
       if (file !== undefined) throw createFieldError(name, 'repeated', 'must be given only once');
       file = content;
       continue;
     }
-    names[name] = '';
     if (Object.hasOwn(spec.texts.shape, name)) {
       if (Object.hasOwn(texts, name)) throw createFieldError(name, 'repeated', 'must be given only once');
       texts[name] = decodeText(name, content);
     }
   }
-  inspect(names);
+  inspect(Object.fromEntries([...names].map(name => [name, ''])));
   if (file === undefined)
     throw createFieldError(filePart, 'required', 'is required: the part with the image');
   if (file.byteLength > spec.limit) {

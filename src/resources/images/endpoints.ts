@@ -189,7 +189,7 @@ export function createImageEndpoints(
       async handle(context) {
         const { body, query, params, write, cause } = context;
         if (body.kind === 'json') {
-          const { url, alt = null } = body.value;
+          const { url, alt = query.alt ?? null } = body.value;
           return write(session => append(session, context, { url, alt, ...asLink }));
         }
         // Before storing a file for a product that does not exist.

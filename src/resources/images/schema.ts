@@ -41,7 +41,7 @@ export const createImageLink = z
   .object({ url: imageLink, alt: alt.nullish() })
   .meta({ id: 'CreateImageLink' });
 
-/** Text fields that accompany a file: as parts of a form, or as parameters with a raw file. */
+/** Text fields of an image: parts of a form, or parameters, which count where the body has no such field. */
 export const imageTexts = z.object({ alt: alt.optional() });
 
 /** The complete result of a PATCH. There is no PUT: what an image shows never changes. */
