@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { createCause, createCommandOutbox } from '../events/outbox.ts';
 import { systemClock } from '../ports/clock.ts';
-import { createKey, type NewApiKey, scopes } from '../resources/keys/schema.ts';
+import { createKey, expiry, type NewApiKey, scopes } from '../resources/keys/schema.ts';
 import { createKeyStore, toApiKey } from '../resources/keys/store.ts';
 import { type Database, maxId } from '../storage/database.ts';
 import { splitIntoParts } from '../turns/slices.ts';
@@ -44,7 +44,7 @@ Exit status: 0 done; 1 the command failed and changed nothing, or a new key coul
   run: args => runAction({ create, list, revoke }, args),
 };
 
-const expiry = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
+const dateOrMoment = z.union([z.iso.date(), expiry], {
   error: 'is a date such as 2027-01-31 or a moment such as 2027-01-31T12:00:00Z',
 });
 
@@ -87,7 +87,7 @@ const createStore = (database: Database) =>
 const createCommandCause = () => createCause('cli', Date.now());
 
 function parseExpiry(text: string): string {
-  const moment = new Date(parseValue(expiry, text, '--expires'));
+  const moment = new Date(parseValue(dateOrMoment, text, '--expires'));
   if (moment.getTime() <= Date.now()) throw new UsageError(`--expires must be in the future, not ${text}`);
   return moment.toISOString();
 }

@@ -241,6 +241,10 @@ describeOnDatabases('accounts on %s', kind => {
     ],
     [['--name', 'x', '--scopes', 'products:read', '--expires', 'soon'], '--expires is a date such as'],
     [
+      ['--name', 'x', '--scopes', 'products:read', '--expires', '9999-12-31T23:59:59-00:01'],
+      '--expires is a date such as',
+    ],
+    [
       ['--name', 'x', '--scopes', 'products:read', '--expires', '2001-01-01'],
       '--expires must be in the future',
     ],

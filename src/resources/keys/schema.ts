@@ -41,10 +41,19 @@ const rateLimit = z
   .describe('Requests per window of the quota; null for the default limit.')
   .meta({ examples: [20_000] });
 
+/** The last moment that can be shown: in UTC, a timestamp has four digits for the year. */
+const lastMoment = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** A moment with an offset from UTC, which can carry it into the year 10000. */
+export const expiry = z.iso.datetime({ offset: true }).refine(moment => !(Date.parse(moment) > lastMoment), {
+  error: 'must be before the year 10000 in UTC',
+  params: { rule: 'maximum' },
+});
+
 export const createKey = z
   .object({
     ...fields,
-    expiresAt: z.iso.datetime({ offset: true }).nullish(),
+    expiresAt: expiry.nullish(),
     rateLimit: rateLimit.optional(),
   })
   .meta({ id: 'CreateApiKey' });

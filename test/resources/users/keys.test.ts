@@ -35,6 +35,11 @@ const refused: [name: string, body: unknown, problems: [string, string][]][] = [
     { name: 'k', scopes: ['products:read'], expiresAt: '2026-01-01T00:00:00Z' },
     [['expiresAt', 'future']],
   ],
+  [
+    'an expiry that is in the year 10000 in UTC',
+    { name: 'k', scopes: ['products:read'], expiresAt: '9999-12-31T23:59:59-00:01' },
+    [['expiresAt', 'maximum']],
+  ],
 ];
 
 describeOnDatabases('API keys on %s', kind => {
