@@ -129,6 +129,16 @@ describeOnDatabases('an invoice as PDF on %s', kind => {
     for (const { id } of others.reverse()) expect(drawn[id]).toEqual(await (await get(replica, id)).bytes());
   });
 
+  test('letters that are drawn as a letter and a mark can be copied', async () => {
+    const names = ['ẹ ị ọ ụ ṃ ṅ ṣ ǹ', 'Nguyễn Thị Ngọc Phụng', 'emu sioux'];
+    const lines = names.map(name => ({ name, price: 1, quantity: 1 }));
+    const invoice = await invoiced(service, 'user', lines);
+    const content = await readPdf(await (await get(service, invoice.id)).bytes());
+    const letters = (text: string) => text.normalize('NFC').replaceAll(/\s/g, '');
+    const copied = letters(textsOf(content).join(''));
+    for (const name of names) expect(copied).toContain(letters(name));
+  });
+
   test.each([
     ['application/pdf;q=0.5, application/json', 'application/json'],
     ['application/pdf, application/json;q=0.5', pdf],

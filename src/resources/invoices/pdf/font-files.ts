@@ -12,9 +12,21 @@ import { isObject } from '../../../json-object.ts';
 export interface LoadedFont {
   readonly font: Font;
   readonly codePoints: ReadonlySet<number>;
+  /** The letters and marks that its accented letters are composed of. */
+  readonly parts: readonly number[];
 }
 
-const toLoadedFont = (font: Font): LoadedFont => ({ font, codePoints: new Set(font.characterSet) });
+function toLoadedFont(font: Font): LoadedFont {
+  const codePoints = new Set(font.characterSet);
+  const parts = new Set<number>();
+  for (const codePoint of codePoints) {
+    const decomposed = [...String.fromCodePoint(codePoint).normalize('NFD')].map(
+      part => part.codePointAt(0) ?? 0,
+    );
+    if (decomposed.length > 1) for (const part of decomposed) parts.add(part);
+  }
+  return { font, codePoints, parts: [...parts].filter(part => codePoints.has(part)) };
+}
 
 export function readLatin(weight: 'Regular' | 'Bold'): LoadedFont {
   // The package exports only a list of its files, which are in a folder beside it.
@@ -81,16 +93,20 @@ export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr') {
 }
 
 /**
- * Resets a font to its state after reading. fontkit caches every glyph with the characters of its first use: with none,
- * if that was as part of an accented letter. The next document would inherit those characters, in its copied text and
- * in its bytes. Reading the fonts again would take ten times as long as a document.
+ * Resets a font to its state after reading. fontkit caches every glyph with the characters of its first use. The next
+ * document would inherit those characters, in its copied text and in its bytes. Reading the fonts again would take ten
+ * times as long as a document.
+ *
+ * The font draws some accented letters as a letter and a mark: `ị` as `i` and a dot. If that were their first use, the
+ * mark would have no characters and the `i` those of `ị`, and the text could not be copied. So they are used before.
  * @throws Error if fontkit stores its glyphs elsewhere
  */
-export function forgetGlyphs({ font }: LoadedFont): void {
+export function forgetGlyphs({ font, parts }: LoadedFont): void {
   // Boundary: a private member of a pinned package, missing in its types.
   const own = font as unknown as { _glyphs: unknown };
   if (!isObject(own._glyphs)) throw new Error('this release of fontkit keeps its glyphs elsewhere');
   own._glyphs = {};
+  for (const part of parts) font.glyphForCodePoint(part);
 }
 
 function createSingleFont(bytes: Uint8Array): Font {
