@@ -7251,7 +7251,7 @@ export interface components {
             buckets: {
                 /** @description The lowest price in it. */
                 from: number;
-                /** @description The start of the next bucket. */
+                /** @description The start of the next bucket; included in the last bucket only. */
                 to: number;
                 /**
                  * Format: int64

@@ -41,7 +41,7 @@ const facetValue = z.object({
 const bound = z.number().nullable();
 const bucket = z.object({
   from: z.number().describe('The lowest price in it.'),
-  to: z.number().describe('The start of the next bucket.'),
+  to: z.number().describe('The start of the next bucket; included in the last bucket only.'),
   count: z.int().min(0).describe('The number of products with such a price.'),
 });
 const priceFacet = z
