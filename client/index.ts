@@ -13,7 +13,7 @@ export interface CatalogOptions {
   /** The address of the service, without `/v1`. */
   readonly baseUrl: string;
   readonly credentials: Credentials;
-  /** How often a request is repeated after 429 or 503; 5 by default. */
+  /** How often a request is repeated after 429, 503, or 409 with Retry-After; 5 by default. */
   readonly retries?: number;
   /** Called before each wait. */
   readonly onWait?: (seconds: number, status: number) => void;
@@ -29,6 +29,7 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
     baseUrl,
     querySerializer: queryOf,
     async fetch(request: Request) {
+      if (request.method === 'POST') nameOnce(request);
       // A body can be read only once: the copy is for a second attempt, if the token has expired.
       const again = copyOf(request);
       const response = await patient(await authorize(request, undefined));
@@ -50,6 +51,15 @@ function queryOf(query: object): string {
     for (const [own, part] of isObject ? Object.entries(value) : [[name, value]]) add(own, part);
   }
   return parameters.toString();
+}
+
+/**
+ * Gives a POST a key, so that it can be repeated: after a 503 nobody may know whether it was performed. `randomUUID`
+ * exists only on pages from HTTPS.
+ */
+function nameOnce({ headers }: Request): void {
+  if (headers.has('Idempotency-Key')) return;
+  headers.set('Idempotency-Key', crypto.getRandomValues(new Uint32Array(4)).join('-'));
 }
 
 // Boundary: Bun's types declare the clone as the Request of another library.
@@ -136,17 +146,36 @@ function secondsOf(value: string | null): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
+/** Whether a request is to be repeated later. A 409 says when if the first attempt is still running. */
+const isLater = ({ status, headers }: Response): boolean =>
+  status === 429 || status === 503 || (status === 409 && headers.has('Retry-After'));
+
+/** @throws what the signal says when it is aborted */
+function wait(seconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, seconds * 1000);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort);
+  });
+}
+
 /** Repeats a request after the time in Retry-After, if the quota is used up or the service is not ready. */
 function patientFetch(retries: number, onWait: (seconds: number, status: number) => void): Send {
   return async request => {
     for (let attempt = 0; ; attempt++) {
       const response = await fetch(copyOf(request));
-      const later = response.status === 429 || response.status === 503;
-      if (!later || attempt >= retries) return response;
+      if (!isLater(response) || attempt >= retries) return response;
       await response.body?.cancel();
       const seconds = secondsOf(response.headers.get('Retry-After')) ?? 2 ** attempt;
       onWait(seconds, response.status);
-      await new Promise(resolve => setTimeout(resolve, seconds * 1000));
+      await wait(seconds, request.signal);
     }
   };
 }

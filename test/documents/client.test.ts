@@ -1,0 +1,93 @@
+/** The typed client when requests fail: it repeats them without doing anything twice, and stops when they are aborted. */
+import { expect, test } from 'bun:test';
+import { createCatalog } from '../../client/index.ts';
+import { addKey } from '../support/data/people.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
+
+/** A server between client and service. */
+async function startBetween(
+  service: TestService,
+  respond: (pass: () => Promise<Response>) => Promise<Response>,
+) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      const { method, headers } = request;
+      const body = method === 'GET' ? null : await request.bytes();
+      return respond(() => fetch(`${service.url}${pathname}${search}`, { method, headers, body }));
+    },
+  });
+  const { 'X-API-Key': apiKey } = await addKey(service, 'products:read', 'products:write');
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    credentials: { apiKey },
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+const refuse = (status: number, seconds: number) =>
+  Response.json({ error: 'X' }, { status, headers: { 'Retry-After': String(seconds) } });
+
+describeOnDatabases('the client on %s', kind => {
+  test('creates once what was created although the response was 503', async () => {
+    await using service = await startTestService(kind);
+    let sent = 0;
+    await using between = await startBetween(service, async pass => {
+      const response = await pass();
+      sent += 1;
+      // What PostgreSQL has committed is unknown when the connection to it is lost in the meantime.
+      return sent <= 2 ? refuse(503, 0) : response;
+    });
+    const catalog = createCatalog({ baseUrl: between.url, credentials: between.credentials });
+    const { data, response } = await catalog.POST('/v1/products', { body: { name: 'Lamp', price: 1 } });
+    expect([response.status, response.headers.get('Idempotency-Replayed'), sent]).toEqual([201, 'true', 3]);
+    const listed = await catalog.GET('/v1/products');
+    expect(listed.data?.data.map(({ id }) => id)).toEqual([data?.id ?? 0]);
+    const other = await catalog.POST('/v1/products', { body: { name: 'Lamp', price: 1 } });
+    expect([other.response.status, other.response.headers.has('Idempotency-Replayed')]).toEqual([201, false]);
+  });
+
+  test('waits for a first attempt that is still running, and keeps the key of the program', async () => {
+    await using service = await startTestService(kind);
+    const waits: [seconds: number, status: number][] = [];
+    let sent = 0;
+    await using between = await startBetween(service, async pass => {
+      sent += 1;
+      return sent === 1 ? refuse(409, 0) : pass();
+    });
+    const onWait = (seconds: number, status: number) => void waits.push([seconds, status]);
+    const catalog = createCatalog({ baseUrl: between.url, credentials: between.credentials, onWait });
+    const create = (name: string) =>
+      catalog.POST('/v1/products', {
+        params: { header: { 'Idempotency-Key': 'delivery-1' } },
+        body: { name, price: 1 },
+      });
+    expect((await create('Lamp')).response.status).toBe(201);
+    expect(waits).toEqual([[0, 409]]);
+    expect((await create('Chair')).error?.error).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  test('returns a conflict that no repetition solves', async () => {
+    await using service = await startTestService(kind);
+    await using between = await startBetween(service, pass => pass());
+    const catalog = createCatalog({ baseUrl: between.url, credentials: between.credentials });
+    const create = () => catalog.POST('/v1/products', { body: { name: 'Lamp', price: 1, sku: 'L-1' } });
+    const [first, second] = [await create(), await create()];
+    expect([first.response.status, second.error?.error]).toEqual([201, 'DUPLICATE']);
+  });
+
+  test('stops waiting when the request is aborted', async () => {
+    await using service = await startTestService(kind);
+    await using between = await startBetween(service, async () => refuse(429, 3600));
+    const aborter = new AbortController();
+    const onWait = () => aborter.abort(new Error('the page was left'));
+    const catalog = createCatalog({ baseUrl: between.url, credentials: between.credentials, onWait });
+    const failed = await catalog
+      .GET('/v1/products', { signal: aborter.signal })
+      .catch((error: unknown) => error);
+    expect(String(failed)).toBe('Error: the page was left');
+  });
+});
