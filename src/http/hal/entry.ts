@@ -37,6 +37,7 @@ function findDestinations(endpoints: readonly Endpoint[]): Destination[] {
     const named = operationId.replace(/^get/, '');
     const relation = isSingle ? `${named.charAt(0).toLowerCase()}${named.slice(1)}` : segments.at(-1);
     if (relation === undefined) return [];
+    // Repeatable parameters have no `*`, with which a common library (uri-template) leaves out the name of a single value.
     const parameters = Object.entries(query?.shape ?? {})
       .map(([name, field]) => (findPrefix(field) === undefined ? name : `${name}*`))
       .join(',');
