@@ -11028,9 +11028,9 @@ export interface components {
         QueryGtin: string;
         /** @description Only the product with this id in another system. */
         QueryExternalId: string;
-        /** @description Only products that cost this much or more. */
+        /** @description Only products that cost this much or more; of variants, the lowest price counts. */
         QueryMinPrice: number;
-        /** @description Only products that cost this much or less. */
+        /** @description Only products that cost this much or less; of variants, the lowest price counts. */
         QueryMaxPrice: number;
         /**
          * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.
@@ -12644,9 +12644,9 @@ export interface operations {
                 externalId?: components["parameters"]["QueryExternalId"];
                 /** @description Only items that can be bought now, or only the others. */
                 available?: components["parameters"]["QueryAvailable"];
-                /** @description Only products that cost this much or more. */
+                /** @description Only products that cost this much or more; of variants, the lowest price counts. */
                 minPrice?: components["parameters"]["QueryMinPrice"];
-                /** @description Only products that cost this much or less. */
+                /** @description Only products that cost this much or less; of variants, the lowest price counts. */
                 maxPrice?: components["parameters"]["QueryMaxPrice"];
                 /**
                  * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.
@@ -18023,9 +18023,9 @@ export interface operations {
                 gtin?: components["parameters"]["QueryGtin"];
                 /** @description Only the product with this id in another system. */
                 externalId?: components["parameters"]["QueryExternalId"];
-                /** @description Only products that cost this much or more. */
+                /** @description Only products that cost this much or more; of variants, the lowest price counts. */
                 minPrice?: components["parameters"]["QueryMinPrice"];
-                /** @description Only products that cost this much or less. */
+                /** @description Only products that cost this much or less; of variants, the lowest price counts. */
                 maxPrice?: components["parameters"]["QueryMaxPrice"];
                 /** @description Only items that can be bought now, or only the others. */
                 available?: components["parameters"]["QueryAvailable"];

@@ -274,10 +274,10 @@ export const listProducts = z.object({
     .describe('Only items that can be bought now, or only the others.'),
   minPrice: numberParameter({ examples: [10] })
     .optional()
-    .describe('Only products that cost this much or more.'),
+    .describe('Only products that cost this much or more; of variants, the lowest price counts.'),
   maxPrice: numberParameter({ examples: [100] })
     .optional()
-    .describe('Only products that cost this much or less.'),
+    .describe('Only products that cost this much or less; of variants, the lowest price counts.'),
   ...attributeParameters,
   ...facetParameter,
   ...listParameters(sortColumns),
