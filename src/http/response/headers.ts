@@ -1,4 +1,5 @@
 /** Headers that responses of one kind have in common. */
+import { formatHttpDate } from '../cache/conditional.ts';
 import type { Quota, QuotaState } from '../quota/index.ts';
 import { buildLifecycleHeaders, type Version } from '../versions/lifecycle.ts';
 
@@ -17,6 +18,8 @@ export function createCommonHeaders(quota: Quota) {
   const policy = formatPolicy(quota.limit);
   /** The end of `RateLimit` for the seconds left in the window. */
   let left = { seconds: -1, text: '' };
+  /** Bun's own Date is up to two seconds late, and so before a Last-Modified (RFC 9110 §8.8.2.1). */
+  let date = { second: -1, text: '' };
 
   /** One template for each combination of validators. */
   function createTemplates(
@@ -77,6 +80,8 @@ export function createCommonHeaders(quota: Quota) {
       const headers = getTemplate(cacheControl, mediaType, version, reset)[validators];
       const seconds = Math.max(0, reset - now);
       if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
+      if (now !== date.second) date = { second: now, text: formatHttpDate(now * 1000) };
+      headers.set('Date', date.text);
       headers.set('X-RateLimit-Remaining', String(remaining));
       headers.set('RateLimit', `"default";r=${remaining}${left.text}`);
       return headers;

@@ -145,8 +145,6 @@ export function createResponder(options: ResponderOptions) {
     if (exchange.strict) response.headers.set('Preference-Applied', strictApplied);
     if (exchange.origin !== null) cors.allowOrigin(response.headers, exchange.origin);
     if (stopping.hasBegun()) response.headers.set('Connection', 'close');
-    // Bun adds Date to every response except those to HEAD.
-    if (exchange.method === 'HEAD') response.headers.set('Date', formatHttpDate(clock.now()));
     return response;
   }
 }

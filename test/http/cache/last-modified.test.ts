@@ -75,6 +75,19 @@ describeOnDatabases('Last-Modified on %s', kind => {
   const statusSince = async (path: string, since: string) =>
     (await get(path, { 'If-Modified-Since': since })).status;
 
+  test('Date is of the second in which Last-Modified is first shown, never before it', async () => {
+    const path = pathOf(await addProduct(service));
+    service.clock.advance(1000);
+    for (const method of ['GET', 'HEAD'] as const) {
+      const { status, headers } = await call(service, { method, path, as: 'admin' });
+      const [shown, changed] = [headers.get('Date') ?? '', headers.get('Last-Modified') ?? ''];
+      expect([method, status, shown]).toEqual([method, 200, dateOf(service.clock.now())]);
+      expect(Date.parse(changed)).toBeLessThanOrEqual(Date.parse(shown));
+    }
+    const refused = await call(service, { path: '/v1/products/0' });
+    expect([refused.status, refused.headers.get('Date')]).toEqual([401, dateOf(service.clock.now())]);
+  });
+
   test.each(resources)(
     '%s: conditions detect a second change within one second',
     async (_, make, [one, another]) => {
