@@ -145,14 +145,14 @@ describeOnDatabases('images of products on %s', kind => {
     expect(positions(await list(`limit=2&cursor=${last.meta.prevCursor}`))).toEqual([2, 3]);
   });
 
-  test('HAL links to the picture itself', async () => {
-    const product = await addProduct(service, { images: [link('a')] });
+  test('HAL links to the picture itself, by a URI', async () => {
+    const product = await addProduct(service, { images: [link('ä|😀[%23%#a#b')] });
     const uploaded = (await sendImage(service, product, plainPng(5, 5, 9, 8, 7))).body;
-    const headers = { Accept: 'application/hal+json' };
-    const path = `${pathOf(product)}/images`;
-    const { body } = await call(service, { path, as: 'user', headers });
+    const shown = { path: `${pathOf(product)}/images`, headers: { Accept: 'application/hal+json' } };
+    const { body } = await call(service, { ...shown, as: 'user' });
     const contents = body._embedded.images.map((one: { _links: { content: object } }) => one._links.content);
-    expect(contents).toEqual([{ href: link('a').url }, { href: `${service.url}${uploaded.url}` }]);
+    const { url } = link('%C3%A4%7C%F0%9F%98%80%5B%23%25#a%23b');
+    expect(contents).toEqual([{ href: url }, { href: `${service.url}${uploaded.url}` }]);
   });
 
   test('a product written back with its images keeps its uploads', async () => {

@@ -20,8 +20,22 @@ export function buildSelfAddress(url: RequestUrl): string {
   return `${base}${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}`;
 }
 
-/** Characters that clients send although a URI may not contain them (RFC 3986 §3.4). */
-const notInQuery = /[^\w.~!$'()*+,;=:@/?%&-]/g;
+/** Characters that a URI may not contain (RFC 3986 §2), and percent signs that encode nothing. */
+const notInUri = /[^\w.~!$'()*+,;=:@/?%&-]|%(?![\da-fA-F]{2})/gu;
+/** The beginning of an address whose host is an IPv6 address, the only place for brackets (RFC 3986 §3.2.2). */
+const bracketedHost = /^[a-z]+:\/\/\[[\da-f:.]*\]/i;
+
+/** A link that a client wrote, as a URI: programs, and this service, also take other characters. */
+export function toUri(address: string): string {
+  const host = bracketedHost.exec(address)?.[0] ?? '';
+  const [rest = '', ...fragment] = address.slice(host.length).split('#');
+  const encode = (part: string) => part.replace(notInUri, encodeURIComponent);
+  // The first # begins the fragment, which may contain none.
+  return host + encode(rest) + (fragment.length === 0 ? '' : `#${encode(fragment.join('#'))}`);
+}
+
+/** Characters that clients send although a query may not contain them (RFC 3986 §3.4); `u` keeps surrogates in pairs. */
+const notInQuery = /[^\w.~!$'()*+,;=:@/?%&-]/gu;
 
 /**
  * Filters whose names look like those of credentials, by the lists that have them: `attr.key` may be the key of a

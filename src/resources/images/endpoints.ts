@@ -4,7 +4,7 @@ import type { Cause } from '../../events/outbox.ts';
 import { allow, staff } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type HandlerContext } from '../../http/endpoint.ts';
 import { buildErrorDetail, HttpError, requireFound } from '../../http/errors.ts';
-import { buildAddress } from '../../http/hal/addresses.ts';
+import { buildAddress, toUri } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
@@ -251,7 +251,7 @@ function toRepresentation({ product, image, position }: PlacedImage): schema.Pro
 function buildLinks({ url, caller }: RequestContext, { product, image }: PlacedImage, self: string): Links {
   return {
     product: { href: buildAddress(url, 'products', product.id) },
-    content: { href: image.url.startsWith(mediaPath) ? `${url.base}${image.url}` : image.url },
+    content: { href: image.url.startsWith(mediaPath) ? `${url.base}${image.url}` : toUri(image.url) },
     ...changeLinks(self, may(caller, staff, 'products:write')),
   };
 }

@@ -118,6 +118,8 @@ describeOnDatabases('unusual messages on %s', kind => {
       ]);
       const page = await raw(`GET /v1/products?page=1 HTTP/${version}`, [...headers, editor()]);
       expect(bodyOf(page).links.first).toBe(`${local}/v1/products?page=1`);
+      const unencoded = await raw(`GET /v1/products?name=ä😀 HTTP/${version}`, [...headers, editor()]);
+      expect(bodyOf(unencoded).links.first).toBe(`${local}/v1/products?name=%C3%A4%F0%9F%98%80&page=1`);
       const unknown = await raw(`GET /v1/nothing HTTP/${version}`, headers);
       expect([version, unknown.status]).toEqual([version, 404]);
     }
