@@ -13,6 +13,8 @@ import type { EndedSessions } from './ended-sessions.ts';
 import { accessLifetime, refreshLifetime } from './lifetimes.ts';
 
 const cachedTokens = 10_000;
+/** Three parts of base64url without padding (RFC 7515 §2 and §3.1); jose also accepts a padded signature. */
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** The fields of a user that an access token carries. */
 interface TokenUser {
@@ -50,6 +52,7 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
       .sign(signingKey);
 
   async function verify(token: string): Promise<Record<string, unknown> | ErrorCode> {
+    if (!compactForm.test(token)) return 'UNAUTHORIZED';
     for (const key of keys) {
       try {
         const options = {

@@ -159,6 +159,7 @@ describeOnDatabases('signing in on %s', kind => {
       ['a token that is valid later', payload => `Bearer ${forge({ ...payload, nbf: Number(payload.exp) })}`],
       ['no signature', (_, token) => `Bearer ${token.split('.').slice(0, 2).join('.')}`],
       ['an empty signature', (_, token) => `Bearer ${token.split('.').slice(0, 2).join('.')}.`],
+      ['a padded signature', (_, token) => `Bearer ${token}=`],
       ['a shortened signature', (_, token) => `Bearer ${token.slice(0, -2)}`],
       ['four parts', (_, token) => `Bearer ${token}.x`],
       ['two tokens', (_, token) => `Bearer ${token} ${token}`],
