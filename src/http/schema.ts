@@ -117,6 +117,8 @@ function describeRule(issue: z.core.$ZodIssue): { code: string; message: string 
       };
     case 'invalid_value':
       return { code: 'enum', message: `must be one of ${issue.values.map(String).join(', ')}` };
+    case 'invalid_key':
+      return describeKey(issue);
     case 'custom':
       return {
         code: typeof issue.params?.rule === 'string' ? issue.params.rule : 'invalid',
@@ -125,6 +127,14 @@ function describeRule(issue: z.core.$ZodIssue): { code: string; message: string 
     default:
       return { code: issue.code, message: issue.message };
   }
+}
+
+/** A name of a member breaks a rule of its own. */
+function describeKey(issue: z.core.$ZodIssueInvalidKey): { code: string; message: string } {
+  const [first] = issue.issues;
+  if (first === undefined) return { code: issue.code, message: 'cannot be a name' };
+  const { code, message } = describeRule(first);
+  return { code, message: `has a name that ${message}` };
 }
 
 function describeLimit(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): {

@@ -1,4 +1,4 @@
-/** Names that a product may not use for attributes and categories: one rule, in the same words everywhere. */
+/** Names that a product may not use for attributes, options and categories: one rule, in the same words everywhere. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCatalog, type Place } from '../cli/program.ts';
 import { call } from '../support/http/http.ts';
@@ -37,6 +37,21 @@ describeOnDatabases('names that are refused on %s', kind => {
       [{ field: 'attributes.Watt', pointer: '#/attributes/Watt', code: 'pattern', message }],
     ]);
     expect((await importOne({ attributes })).err).toContain(`line 1: attributes.Watt ${message} (it is 5)\n`);
+  });
+
+  test.each([
+    ['x'.repeat(51), 'maxLength', 'has a name that must be at most 50 characters long'],
+    ['  ', 'blank', 'has a name that must not be blank'],
+  ])('refuses an option of a variant named %p', async (name, code, message) => {
+    const options = [{ name: 'Size', values: ['S'] }];
+    const product = await post('/v1/products', { name: 'Tee', price: 1, options });
+    const variant = { options: { [name]: 'S' } };
+    const refused = await post(`/v1/products/${product.body.id}/variants`, variant);
+    expect([refused.status, refused.body.details]).toEqual([
+      400,
+      [{ field: `options.${name}`, pointer: `#/options/${encodeURIComponent(name)}`, code, message }],
+    ]);
+    expect((await importOne({ variants: [variant] })).err).toContain(message);
   });
 
   test.each([
