@@ -1,6 +1,7 @@
 /** The parts of drafts that all shops have in common: options, images in order, one currency. */
 
 import { collectOptions } from '../../../resources/products/import/variant-records.ts';
+import { maxAltLength, maxImages } from '../../../resources/products/members/images.ts';
 import { maxOptions } from '../../../resources/products/members/options.ts';
 import type { AttributeSet } from './attributes.ts';
 import { type Draft, type Drafting, type NamedCurrency, RowProblem, type Variant } from './preset.ts';
@@ -84,13 +85,21 @@ export function keepFewOptions(
   }));
 }
 
-/** Images without duplicate URLs, each with the first text that is given for its URL. */
+/** As many images as a product may have, without duplicate URLs, each with the first text that is given for its URL. */
 export function collectImages(
   entries: readonly { readonly url: string; readonly alt?: string | undefined }[],
+  { note }: Drafting,
 ) {
   const byUrl = new Map<string, string | undefined>();
   for (const { url, alt } of entries) byUrl.set(url, byUrl.get(url) ?? (alt === '' ? undefined : alt));
-  return [...byUrl].map(([url, alt]) => (alt === undefined ? { url } : { url, alt }));
+  const all = [...byUrl];
+  for (let left = maxImages; left < all.length; left += 1) note(`images beyond ${maxImages} were left out`);
+  return all.slice(0, maxImages).map(([url, alt]) => {
+    if (alt === undefined) return { url };
+    if ([...alt].length <= maxAltLength) return { url, alt };
+    note(`texts of images of more than ${maxAltLength} characters were left out`);
+    return { url };
+  });
 }
 
 /** Whether a cell is empty or its column missing: the product then keeps its value. */

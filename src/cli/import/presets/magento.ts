@@ -259,6 +259,7 @@ function readImages(rows: readonly Row[], drafting: Drafting) {
       );
       return [...(base === undefined ? [] : [{ url: base, alt: row.text('baseLabel') }]), ...more];
     }),
+    drafting,
   );
 }
 

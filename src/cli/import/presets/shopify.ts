@@ -272,5 +272,5 @@ function readImages(rows: readonly Row[], drafting: Drafting) {
   const ofVariants = rows.flatMap(row =>
     parseAddresses(row.text('variantImage'), drafting).map(url => ({ url })),
   );
-  return collectImages([...ordered, ...ofVariants]);
+  return collectImages([...ordered, ...ofVariants], drafting);
 }

@@ -123,7 +123,10 @@ export function draftFeedProduct(all: readonly Row[], given: Drafting): Draft {
       status: isArchived ? 'archived' : readStatus(product),
     },
     variants,
-    images: collectImages(rows.flatMap(row => readImages(row, drafting)).map(url => ({ url }))),
+    images: collectImages(
+      rows.flatMap(row => readImages(row, drafting)).map(url => ({ url })),
+      drafting,
+    ),
     attributes: attributes.all(),
   };
 }

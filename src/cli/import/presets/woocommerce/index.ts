@@ -135,7 +135,10 @@ export const woocommerce: Preset = {
         ...(variants.length > 0 ? { stock: undefined, price: undefined } : {}),
       },
       variants,
-      images: collectImages(images.map(url => ({ url }))),
+      images: collectImages(
+        images.map(url => ({ url })),
+        drafting,
+      ),
       attributes: attributes.all(),
       options,
     };
