@@ -88,10 +88,13 @@ export const idFilter = (description: string) =>
 
 /** Converts Zod's issues to the service's error details: field, pointer, rule and a message for people. */
 export function toErrorDetails(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {
-  const toBound = ({ code, path }: z.core.$ZodIssue) => `${code} ${path.map(String).join('/')}`;
+  const toName = ({ path }: z.core.$ZodIssue) => path.map(String).join('/');
+  const toBound = (issue: z.core.$ZodIssue) => `${issue.code} ${toName(issue)}`;
   const bounds = new Set(error.issues.filter(issue => !isSafeRange(issue)).map(toBound));
+  const mistyped = new Set(error.issues.filter(issue => issue.code === 'invalid_type').map(toName));
   return error.issues
     .filter(issue => !isSafeRange(issue) || !bounds.has(toBound(issue)))
+    .filter(issue => !isLength(issue) || !mistyped.has(toName(issue)))
     .map(issue => {
       const { code, message } = describeRule(issue);
       return buildErrorDetail([...prefix, ...issue.path.map(String)], code, message);
@@ -100,6 +103,11 @@ export function toErrorDetails(error: z.ZodError, prefix: readonly string[] = []
 
 /** Whether an issue reports an unsafe integer; a bound of the field itself is more specific. */
 const isSafeRange = (issue: z.core.$ZodIssue): boolean => 'note' in issue;
+
+/** Whether an issue is about a length. Texts and arrays have one: it means nothing if one was sent for the other. */
+const isLength = (issue: z.core.$ZodIssue): boolean =>
+  (issue.code === 'too_small' || issue.code === 'too_big') &&
+  (issue.origin === 'string' || issue.origin === 'array');
 
 /** The stable word for a broken rule (that of JSON Schema if there is one) and what the rule requires. */
 function describeRule(issue: z.core.$ZodIssue): { code: string; message: string } {

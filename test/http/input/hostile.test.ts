@@ -88,6 +88,21 @@ describeOnDatabases('hostile input on %s', kind => {
     if (malformed) await play(service, { ...request, method: 'POST', path: '/v1/auth/login' });
   });
 
+  test.each([
+    ['tags', 'x'.repeat(51)],
+    ['categories', 'Furniture > Tables > Desks'],
+    ['options', 'colour'],
+    ['name', Array(201).fill('x')],
+    ['gtin', Array(65).fill('x')],
+  ])('%s of the wrong type: one problem, whatever its length', async (name, value) => {
+    const refused = await create(lampWith(`"${name}":${JSON.stringify(value)}`));
+    const message = typeof value === 'string' ? 'must be an array' : 'must be a string';
+    expect([refused.status, refused.body.details]).toEqual([
+      400,
+      [{ field: name, pointer: `#/${name}`, code: 'type', message }],
+    ]);
+  });
+
   test('a byte order mark before a body is ignored', async () => {
     const { status, body } = await create(`\ufeff${lampWith('"x":1')}`);
     expect([status, body.name]).toEqual([201, 'Lamp']);
