@@ -56,7 +56,7 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
   const products = createProductStore(database, outbox, columns);
   const variants = createVariantStore(database, outbox, products);
   const stock = createStockLocks(database, outbox, products, variants);
-  const reservations = createStockReservations(database, variants, stock);
+  const reservations = createStockReservations(database, stock);
   const cancel = createCancel(orders, payments, reservations);
   const invoices = createInvoiceStore(database, outbox, config.INVOICE_SELLER);
   return {

@@ -1,6 +1,6 @@
-/** Stock when many customers want it at once: over two replicas, exactly the available number is sold. */
+/** Many orders at once, over two replicas: exactly the available number is sold, at prices of one moment. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { pathOf } from '../support/data/catalog.ts';
+import { addProduct, pathOf } from '../support/data/catalog.ts';
 import { act } from '../support/data/orders.ts';
 import { addStocked, adjust, order, shownOf } from '../support/data/stock.ts';
 import { call } from '../support/http/http.ts';
@@ -47,6 +47,34 @@ describeOnDatabases('contended stock on %s', kind => {
     expect(await shownOf(replica, lamp)).toEqual({ onHand: 1015, reserved: 15, available: true });
     expect(await shownOf(service, desk)).toEqual({ onHand: 1015, reserved: 30, available: true });
   });
+
+  test.each([3, 9])(
+    'orders of %d products, one of them in stock, never mix the prices of two bulk changes',
+    async count => {
+      const replica = await service.replica();
+      const products = [await addStocked(service, 1000)];
+      while (products.length < count) products.push(await addProduct(service, { price: 10 }));
+      const ids = products.map(({ id }) => id);
+      const at = (number: number) => (number % 2 === 0 ? service : replica);
+      const mixed: unknown[] = [];
+      for (let price = 11; price < 31; price++) {
+        const change = { ids, update: { price } };
+        const [changed, ...placed] = await Promise.all([
+          call(at(price), { method: 'PATCH', path: '/v1/products', as: 'editor', body: change }),
+          ...[0, 1, 2, 3].map(number =>
+            order(at(number), ...products.map(product => [product, 1] as const).reverse()),
+          ),
+        ]);
+        expect(changed.body).toEqual({ updated: count });
+        for (const { status, body } of placed) {
+          expect(status).toBe(201);
+          const prices = new Set(body.items.map((item: { unitPrice: number }) => item.unitPrice));
+          if (prices.size > 1) mixed.push([...prices]);
+        }
+      }
+      expect(mixed).toEqual([]);
+    },
+  );
 
   test('two hundred concurrent buyers on two replicas get exactly the hundred pieces in stock', async () => {
     const replica = await service.replica();

@@ -3,6 +3,7 @@
  * deducted or released, even if tracking of the product was switched on or off since. Locks are taken in a fixed order:
  * the order, then products by id (docs/decisions/0027).
  */
+import { sql } from 'kysely';
 import type { Cause } from '../../events/outbox.ts';
 import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -11,11 +12,10 @@ import { takeTurn } from '../../turns/index.ts';
 import { splitIntoParts } from '../../turns/slices.ts';
 import type { Stock } from '../products/members/stock.ts';
 import { productOf } from '../products/row.ts';
-import type { Product } from '../products/schema.ts';
 import type { LockedStock, StockItem, StockLocks } from '../stock/locked.ts';
 import { countAvailable, deduct, isCounted, release, reserve } from '../stock/quantities.ts';
 import { variantOf } from '../variants/row.ts';
-import type { VariantStore } from '../variants/store.ts';
+import type { Variant } from '../variants/schema.ts';
 import type { OrderedProduct } from './pricing.ts';
 import type { NewOrder } from './schema.ts';
 
@@ -39,12 +39,27 @@ interface Reservation extends StockItem {
   readonly quantity: number;
 }
 
-/** The number of products that one statement reads. */
+/** The most products that one statement reads: each document may have half a megabyte. */
 const readAtOnce = 6;
 
+type Line = Lines[number];
+
+/** A row of a product, or of a variant, which has no `base_price`. */
+interface OrderedRow {
+  readonly kind: 'product' | 'variant';
+  readonly id: number;
+  readonly document: string;
+  readonly base_price: number | null;
+}
+
+interface OrderedLines {
+  readonly locked: LockedStock;
+  /** The lines that are not locked. */
+  readonly others: ReadonlyMap<Line, OrderedProduct>;
+}
+
 export function createStockReservations(
-  { build }: Pick<Database, 'build'>,
-  variants: Pick<VariantStore, 'findMany'>,
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   stock: StockLocks,
 ) {
   const reservationsOf = prepareQuery<{ orderId: number }, Reservation>(build, argument =>
@@ -77,64 +92,64 @@ export function createStockReservations(
     await session.run(clearReserved({ orderId }));
   }
 
-  /** Reads in slices: a document may have half a megabyte, and an order a hundred of them. */
-  async function readProducts(session: Session, ids: readonly number[]) {
-    const found = new Map<number, { row: { base_price: number | null }; product: Product }>();
-    for (const some of splitIntoParts(ids, readAtOnce)) {
-      const query = build
-        .selectFrom('products')
-        .select(['id', 'document', 'base_price'])
-        .where('id', 'in', some);
-      for (const row of await session.all(query.compile())) {
-        found.set(row.id, { row, product: productOf(row) });
+  /** Reads the products and variants of some lines with one statement: as they all are at one moment. */
+  function readRows(session: Session, lines: Lines): Promise<OrderedRow[]> {
+    const products = new Set(lines.map(({ productId }) => productId));
+    const variants = lines.flatMap(({ variantId }) => variantId ?? []);
+    const ofVariants = sql`union all select 'variant', id, document, null
+      from product_variants where id in (${sql.join(variants)})`;
+    const query = sql<OrderedRow>`select 'product' as kind, id, document, base_price
+      from products where id in (${sql.join([...products])}) ${variants.length === 0 ? sql`` : ofVariants}`;
+    return session.all(query.compile(build));
+  }
+
+  /** The products and variants of lines, read without a lock and in parts: see `readAtOnce`. */
+  async function readUnlocked(session: Session, lines: Lines): Promise<ReadonlyMap<Line, OrderedProduct>> {
+    const found = new Map<Line, OrderedProduct>();
+    for (const part of splitIntoParts([...groupByProduct(lines).values()], readAtOnce)) {
+      const some = part.flat();
+      const products = new Map<number, Pick<OrderedProduct, 'product' | 'basePrice'>>();
+      const variants = new Map<number, Variant>();
+      for (const row of await readRows(session, some)) {
+        if (row.kind === 'variant') variants.set(row.id, variantOf(row));
+        else {
+          const product = productOf(row);
+          products.set(row.id, { product, basePrice: row.base_price ?? product.price });
+        }
         await takeTurn();
+      }
+      for (const line of some) {
+        const { product, basePrice = 0 } = products.get(line.productId) ?? {};
+        const variant = line.variantId == null ? undefined : variants.get(line.variantId);
+        const own = variant?.productId === line.productId ? variant : undefined;
+        found.set(line, { product, basePrice, variant: own });
       }
     }
     return found;
   }
 
-  /** The products and variants of the lines, read without a lock. */
-  async function readOrderedProducts(session: Session, lines: Lines): Promise<OrderedProduct[]> {
-    const productsById = await readProducts(session, [...new Set(lines.map(({ productId }) => productId))]);
-    const variantRows = await variants.findMany(
+  /** Whether parts of what is read may show different moments, since other transactions commit between them. */
+  const isReadInParts = (lines: Lines) =>
+    dialect.lock !== undefined && groupByProduct(lines).size > readAtOnce;
+
+  /**
+   * Reads all lines as they are at one moment: locked rows stay as they are, and the others are read after the last lock.
+   * @param counted the lines to lock; those whose stock turns out to be counted are locked too
+   */
+  async function readTogether(session: Session, lines: Lines, counted: Lines): Promise<OrderedLines> {
+    const locked = await stock.lock(session, counted);
+    const others = await readUnlocked(
       session,
-      lines.flatMap(({ variantId }) => variantId ?? []),
+      lines.filter(line => locked.get(line) === undefined),
     );
-    const variantsById = new Map(variantRows.map(row => [row.id, variantOf(row)]));
-    return lines.map(({ productId, variantId }) => {
-      const found = productsById.get(productId);
-      const variant = variantId == null ? undefined : variantsById.get(variantId);
-      return {
-        product: found?.product,
-        basePrice: found?.row.base_price ?? found?.product.price ?? 0,
-        variant: variant?.productId === productId ? variant : undefined,
-      };
-    });
+    const more = lines.filter(line => !counted.includes(line) && hasCountedStock(line, others.get(line)));
+    return more.length === 0 ? { locked, others } : readTogether(session, lines, [...counted, ...more]);
   }
 
   return {
     async read(session: Session, lines: Lines): Promise<Ordered> {
-      const before = await readOrderedProducts(session, lines);
-      const counted = lines.map((line, index) => {
-        const { product, variant } = before[index] ?? {};
-        const stock = line.variantId == null ? product?.stock : variant?.stock;
-        return isCounted(stock ?? null);
-      });
-      const locked = await stock.lock(
-        session,
-        lines.filter((_, index) => counted[index]),
-      );
-      const named = before.map((one, index): OrderedProduct => {
-        const line = lines[index];
-        if (line === undefined || !counted[index]) return one;
-        // Deleted since it was read: the variant or, for a line without one, the product.
-        const gone = {
-          ...one,
-          product: line.variantId == null ? undefined : one.product,
-          variant: undefined,
-        };
-        return locked.get(line) ?? gone;
-      });
+      const { locked, others } = await readTogether(session, lines, isReadInParts(lines) ? lines : []);
+      const named = lines.map(line => locked.get(line) ?? others.get(line) ?? unknown);
       return {
         named,
         async reserve(transaction, cause) {
@@ -149,6 +164,15 @@ export function createStockReservations(
     /** Releases what a locked order reserved, once it is cancelled. */
     release: (session: Transaction, orderId: number, cause: Cause) => end(session, orderId, release, cause),
   };
+}
+
+const unknown: OrderedProduct = { product: undefined, basePrice: 0, variant: undefined };
+
+const groupByProduct = (lines: Lines) => Map.groupBy(lines, ({ productId }) => productId);
+
+function hasCountedStock({ variantId }: Line, { product, variant }: OrderedProduct = unknown): boolean {
+  const stock = variantId == null ? product?.stock : variant?.stock;
+  return isCounted(stock ?? null);
 }
 
 /** @returns the reserved quantity of each line @throws HttpError 409 OUT_OF_STOCK */

@@ -28,7 +28,7 @@ function timeoutsOf({ database, clock }: TestService, limit: number | undefined)
   const [orders, products] = [createOrderStore(database, outbox), createProductStore(database, outbox)];
   const variants = createVariantStore(database, outbox, products);
   const stock = createStockLocks(database, outbox, products, variants);
-  const reservations = createStockReservations(database, variants, stock);
+  const reservations = createStockReservations(database, stock);
   const payments = createPaymentStore(database, queue);
   const cancel = createCancel(orders, payments, reservations);
   return createOrderTimeouts(

@@ -1,0 +1,114 @@
+/**
+ * On PostgreSQL, an order that waits for a product shows all of its products as they are once it has waited: it does not
+ * combine prices that were never valid together, or sell what was archived before the last price that it shows.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { SQL } from 'bun';
+import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
+import { userIdOf } from '../../support/data/people.ts';
+import { addStocked, order, shownOf } from '../../support/data/stock.ts';
+import { chosen, variantCalls } from '../../support/data/variants.ts';
+import { call } from '../../support/http/http.ts';
+import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+describe.skipIf(!hasPostgres)('an order that waits for one of its products', () => {
+  /** Each has one connection for transactions: the one that changes a product, and the one that takes the order. */
+  let service: TestService;
+  let changing: TestService;
+  let ordering: TestService;
+  let holder: SQL;
+  let observer: SQL;
+  beforeAll(async () => {
+    const url = await createDatabase();
+    // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
+    service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
+    changing = await service.replica();
+    ordering = await service.replica();
+    holder = new SQL(url, { max: 1 });
+    observer = new SQL(url, { max: 1 });
+  });
+  afterAll(async () => {
+    await holder.end();
+    await observer.end();
+    await service.stop();
+  });
+
+  const variants = variantCalls(() => service);
+  const patch = (path: string, body: unknown, at = changing) =>
+    call(at, { method: 'PATCH', path, as: 'admin', body });
+
+  async function waiting(expected: number): Promise<void> {
+    const locks = `select 1 from pg_locks where not granted and pid in
+      (select pid from pg_stat_activity where datname = current_database())`;
+    while ((await observer.unsafe(locks)).length < expected);
+  }
+
+  /** Places an order that waits while `change` is made, and after that the price of the awaited product changes. */
+  async function placeBehind(awaited: Product, place: () => ReturnType<typeof order>, change: () => unknown) {
+    await holder.unsafe(`begin; select 1 from products where id = ${awaited.id} for update`);
+    const dearer = patch(pathOf(awaited), { price: 20 }, service);
+    await waiting(1);
+    const placing = place();
+    await waiting(2);
+    await change();
+    await holder.unsafe('commit');
+    expect((await dearer).status).toBe(200);
+    return placing;
+  }
+
+  test('shows the prices that the others have by then', async () => {
+    const [lamp, desk] = [await addStocked(service, 10), await addProduct(service, { price: 10 })];
+    const { status, body } = await placeBehind(
+      lamp,
+      () => order(ordering, [desk, 1], [lamp, 1]),
+      () => patch(pathOf(desk), { price: 15 }),
+    );
+    expect([status, body.items.map((item: { unitPrice: number }) => item.unitPrice)]).toEqual([
+      201,
+      [15, 20],
+    ]);
+  });
+
+  test('is refused if another was archived by then', async () => {
+    const [lamp, desk] = [await addStocked(service, 10), await addProduct(service, { price: 10 })];
+    const { status, body } = await placeBehind(
+      lamp,
+      () => order(ordering, [desk, 1], [lamp, 1]),
+      () => patch(pathOf(desk), { status: 'archived' }),
+    );
+    expect([status, body.error, body.details[0].field]).toEqual([
+      422,
+      'PRODUCT_UNAVAILABLE',
+      'items.0.productId',
+    ]);
+    expect(await shownOf(service, lamp)).toMatchObject({ reserved: 0 });
+  });
+
+  test('reserves pieces of another that has a stock by then', async () => {
+    const [lamp, desk] = [await addStocked(service, 10), await addProduct(service, { price: 10 })];
+    const { status } = await placeBehind(
+      lamp,
+      () => order(ordering, [desk, 2], [lamp, 1]),
+      () => patch(pathOf(desk), { stock: { onHand: 5 } }),
+    );
+    expect(status).toBe(201);
+    expect(await shownOf(service, desk)).toEqual({ onHand: 5, reserved: 2, available: true });
+  });
+
+  test('shows the price that a variant has by then', async () => {
+    const [lamp, shirt] = [await addStocked(service, 10), await variants.shirt()];
+    const variant = await variants.add(shirt, { ...chosen('S'), price: 10 });
+    const id = await userIdOf(service, 'user');
+    const items = [
+      { productId: shirt.id, variantId: variant.id, quantity: 1 },
+      { productId: lamp.id, quantity: 1 },
+    ];
+    const { status, body } = await placeBehind(
+      lamp,
+      () => call(ordering, { method: 'POST', path: `/v1/users/${id}/orders`, as: 'user', body: { items } }),
+      () => patch(`${pathOf(shirt)}/variants/${variant.id}`, { price: 15 }),
+    );
+    expect([status, body.total]).toEqual([201, 35]);
+  });
+});
