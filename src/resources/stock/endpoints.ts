@@ -4,12 +4,13 @@ import { createEndpoint, type Endpoint, type RequestUrl } from '../../http/endpo
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { isHal, toHal } from '../../http/hal/index.ts';
 import { replyOk } from '../../http/response/reply.ts';
+import type { Session } from '../../storage/database.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { maxWritten, refuseLongTexts, refuseManyBytes } from '../products/rules.ts';
 import { apply, findStockItem } from './apply.ts';
-import type { StockLocks } from './locked.ts';
+import type { LockedStock, Stocked, StockItem, StockLocks } from './locked.ts';
 import * as schema from './schema.ts';
 import { type AdjustmentStore, type StoredAdjustment, toAdjustment } from './store.ts';
 
@@ -21,10 +22,44 @@ interface StockStores {
   readonly stock: StockLocks;
 }
 
+interface LockedItems {
+  /** The items of the lines, in the same order; undefined for one that does not exist. */
+  readonly items: readonly (StockItem | undefined)[];
+  readonly locked: LockedStock;
+}
+
 export function createStockEndpoints(
   { paginator }: Dependencies,
   { adjustments, stock }: StockStores,
 ): Endpoint[] {
+  async function findItems(session: Session, lines: readonly schema.Line[]) {
+    const known = {
+      bySku: await adjustments.itemsBySku(
+        session,
+        lines.flatMap(({ sku }) => sku ?? []),
+      ),
+      byVariant: await adjustments.itemsByVariant(
+        session,
+        lines.flatMap(({ variantId }) => variantId ?? []),
+      ),
+    };
+    return lines.map(line => findStockItem(line, known));
+  }
+
+  /** Locks what the lines name. A sku may go to another item while the transaction waits for a lock. */
+  async function lockItems(session: Session, lines: readonly schema.Line[]): Promise<LockedItems> {
+    const items = await findItems(session, lines);
+    const locked = await stock.lock(
+      session,
+      items.filter(item => item !== undefined),
+      bytes => refuseManyBytes('adjustments', bytes),
+    );
+    const isMoved = items.some(
+      (item, index) => item !== undefined && !hasSku(lines[index], locked.get(item)),
+    );
+    return isMoved ? lockItems(session, lines) : { items, locked };
+  }
+
   return [
     createEndpoint({
       method: 'POST',
@@ -44,22 +79,7 @@ export function createStockEndpoints(
       handle({ body, write, cause }) {
         return write(async session => {
           const lines = body.adjustments;
-          const known = {
-            bySku: await adjustments.itemsBySku(
-              session,
-              lines.flatMap(({ sku }) => sku ?? []),
-            ),
-            byVariant: await adjustments.itemsByVariant(
-              session,
-              lines.flatMap(({ variantId }) => variantId ?? []),
-            ),
-          };
-          const items = lines.map(line => findStockItem(line, known));
-          const locked = await stock.lock(
-            session,
-            items.filter(item => item !== undefined),
-            bytes => refuseManyBytes('adjustments', bytes),
-          );
+          const { items, locked } = await lockItems(session, lines);
           refuseLongTexts('adjustments', locked.characters);
           const { actor, at } = cause();
           const made = apply(lines, items, locked).map(one => ({ ...one, actor, created_at: at }));
@@ -94,6 +114,10 @@ export function createStockEndpoints(
     }),
   ];
 }
+
+/** Whether a locked item has the sku by which a line names it, if it does. */
+const hasSku = (line: schema.Line | undefined, found: Stocked | undefined): boolean =>
+  typeof line?.sku !== 'string' || (found?.variant ?? found?.product)?.sku === line.sku;
 
 function toAdjustmentHal(url: RequestUrl, row: StoredAdjustment): object {
   const adjustment = toAdjustment(row);

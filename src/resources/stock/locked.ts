@@ -31,7 +31,7 @@ export interface StockItem {
 }
 
 /** A locked item. */
-interface Stocked {
+export interface Stocked {
   readonly product: Product;
   /** The product's own price, even if it is shown with the price of its variants. */
   readonly basePrice: number;

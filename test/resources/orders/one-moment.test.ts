@@ -3,12 +3,12 @@
  * combine prices that were never valid together, or sell what was archived before the last price that it shows.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { SQL } from 'bun';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { userIdOf } from '../../support/data/people.ts';
 import { addStocked, order, shownOf } from '../../support/data/stock.ts';
 import { chosen, variantCalls } from '../../support/data/variants.ts';
 import { call } from '../../support/http/http.ts';
+import { type HeldProducts, holdProducts } from '../../support/peers/held-products.ts';
 import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
@@ -17,20 +17,17 @@ describe.skipIf(!hasPostgres)('an order that waits for one of its products', () 
   let service: TestService;
   let changing: TestService;
   let ordering: TestService;
-  let holder: SQL;
-  let observer: SQL;
+  let held: HeldProducts;
   beforeAll(async () => {
     const url = await createDatabase();
     // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
     service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
     changing = await service.replica();
     ordering = await service.replica();
-    holder = new SQL(url, { max: 1 });
-    observer = new SQL(url, { max: 1 });
+    held = holdProducts(url);
   });
   afterAll(async () => {
-    await holder.end();
-    await observer.end();
+    await held[Symbol.asyncDispose]();
     await service.stop();
   });
 
@@ -38,21 +35,15 @@ describe.skipIf(!hasPostgres)('an order that waits for one of its products', () 
   const patch = (path: string, body: unknown, at = changing) =>
     call(at, { method: 'PATCH', path, as: 'admin', body });
 
-  async function waiting(expected: number): Promise<void> {
-    const locks = `select 1 from pg_locks where not granted and pid in
-      (select pid from pg_stat_activity where datname = current_database())`;
-    while ((await observer.unsafe(locks)).length < expected);
-  }
-
   /** Places an order that waits while `change` is made, and after that the price of the awaited product changes. */
   async function placeBehind(awaited: Product, place: () => ReturnType<typeof order>, change: () => unknown) {
-    await holder.unsafe(`begin; select 1 from products where id = ${awaited.id} for update`);
+    await held.hold(awaited);
     const dearer = patch(pathOf(awaited), { price: 20 }, service);
-    await waiting(1);
+    await held.waiting(1);
     const placing = place();
-    await waiting(2);
+    await held.waiting(2);
     await change();
-    await holder.unsafe('commit');
+    await held.release();
     expect((await dearer).status).toBe(200);
     return placing;
   }

@@ -3,10 +3,10 @@
  * category, which the snapshot of the waiting statement is too old to include.
  */
 import { expect, test } from 'bun:test';
-import { SQL } from 'bun';
 import { createSearchCheck } from '../../../src/cli/check/search.ts';
 import { addProduct } from '../../support/data/catalog.ts';
 import { type Call, call } from '../../support/http/http.ts';
+import { holdProducts } from '../../support/peers/held-products.ts';
 import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import { startTestService } from '../../support/service/service.ts';
 
@@ -32,14 +32,8 @@ test.skipIf(!hasPostgres)('a write that waits for a product sees where it was mo
   // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
   await using service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
   const other = await service.replica();
-  await using holder = new SQL(url, { max: 1 });
-  await using observer = new SQL(url, { max: 1 });
+  await using held = holdProducts(url);
   const stock = { tracked: true, onHand: 1 };
-  const waiting = async (expected: number) => {
-    const locks = `select 1 from pg_locks where not granted and pid in
-      (select pid from pg_stat_activity where datname = current_database())`;
-    while ((await observer.unsafe(locks)).length < expected);
-  };
   for (const [name, callOf] of Object.entries(writes)) {
     const created = await addProduct(service, {
       name: 'Lamp',
@@ -50,12 +44,12 @@ test.skipIf(!hasPostgres)('a write that waits for a product sees where it was mo
     });
     const { id } = created;
     const path = `/v1/products/${id}`;
-    await holder.unsafe(`begin; select 1 from products where id = ${id} for update`);
+    await held.hold(created);
     const moving = call(service, patch(path, place(name)));
-    await waiting(1);
+    await held.waiting(1);
     const writing = call(other, callOf(id));
-    await waiting(2);
-    await holder.unsafe('commit');
+    await held.waiting(2);
+    await held.release();
     expect([name, (await moving).status, (await writing).status < 300]).toEqual([name, 200, true]);
 
     const isGone = name === 'deletion';
