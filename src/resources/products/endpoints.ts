@@ -138,8 +138,7 @@ export function createProductEndpoints(
         const fields = schema.completeFields(body, config.DEFAULT_CURRENCY);
         refuseImpossible(undefined, fields);
         return write(async session => {
-          await fits(session)(fields);
-          const row = await store.insert(session, fields, cause());
+          const row = await store.insert(session, fields, cause(), () => fits(session)(fields));
           return presenter.created(context, row);
         }, []);
       },

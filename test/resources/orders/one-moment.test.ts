@@ -8,7 +8,7 @@ import { userIdOf } from '../../support/data/people.ts';
 import { addStocked, order, shownOf } from '../../support/data/stock.ts';
 import { chosen, variantCalls } from '../../support/data/variants.ts';
 import { call } from '../../support/http/http.ts';
-import { type HeldProducts, holdProducts } from '../../support/peers/held-products.ts';
+import { type HeldLocks, holdLocks } from '../../support/peers/held-locks.ts';
 import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
@@ -17,14 +17,14 @@ describe.skipIf(!hasPostgres)('an order that waits for one of its products', () 
   let service: TestService;
   let changing: TestService;
   let ordering: TestService;
-  let held: HeldProducts;
+  let held: HeldLocks;
   beforeAll(async () => {
     const url = await createDatabase();
     // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
     service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
     changing = await service.replica();
     ordering = await service.replica();
-    held = holdProducts(url);
+    held = holdLocks(url);
   });
   afterAll(async () => {
     await held[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { type Product, pathOf } from '../../support/data/catalog.ts';
 import { addStocked, adjust, shownOf } from '../../support/data/stock.ts';
 import { chosen, variantCalls } from '../../support/data/variants.ts';
 import { call } from '../../support/http/http.ts';
-import { type HeldProducts, holdProducts } from '../../support/peers/held-products.ts';
+import { type HeldLocks, holdLocks } from '../../support/peers/held-locks.ts';
 import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
@@ -15,13 +15,13 @@ describe.skipIf(!hasPostgres)('an adjustment that waits while its sku moves', ()
   /** Each has one connection for transactions: the one that moves the sku, and the one that adjusts. */
   let service: TestService;
   let adjusting: TestService;
-  let held: HeldProducts;
+  let held: HeldLocks;
   beforeAll(async () => {
     const url = await createDatabase();
     // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
     service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
     adjusting = await service.replica();
-    held = holdProducts(url);
+    held = holdLocks(url);
   });
   afterAll(async () => {
     await held[Symbol.asyncDispose]();

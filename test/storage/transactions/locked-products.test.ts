@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test';
 import { createSearchCheck } from '../../../src/cli/check/search.ts';
 import { addProduct } from '../../support/data/catalog.ts';
 import { type Call, call } from '../../support/http/http.ts';
-import { holdProducts } from '../../support/peers/held-products.ts';
+import { holdLocks } from '../../support/peers/held-locks.ts';
 import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import { startTestService } from '../../support/service/service.ts';
 
@@ -32,7 +32,7 @@ test.skipIf(!hasPostgres)('a write that waits for a product sees where it was mo
   // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
   await using service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
   const other = await service.replica();
-  await using held = holdProducts(url);
+  await using held = holdLocks(url);
   const stock = { tracked: true, onHand: 1 };
   for (const [name, callOf] of Object.entries(writes)) {
     const created = await addProduct(service, {

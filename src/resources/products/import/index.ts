@@ -99,11 +99,12 @@ export function createProductImporter(database: Database, outbox: Outbox) {
      * @param matched the products that earlier batches of the same file have matched
      */
     async plan(session: Session, records: readonly PreparedRecord[], mode: Mode, matched?: MatchedProducts) {
-      const defined = await definitions.seenBy(session);
-      const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
       if (mode === 'lock') await categories.share(session);
       const wasMatched: Known['wasMatched'] = id => matched?.has(id) === true;
       const owned = await existing.read(session, records, mode);
+      // After the locks, for which the transaction may have waited: definitions name the paths of categories.
+      const defined = await definitions.seenBy(session);
+      const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
       const images = records.flatMap(one => (one.hasUploads ? toPreparedFields(one).images : []));
       const uploads = await readUploads(session, images, mode);
       return planAgainst({ ...owned, requireFit, uploads, wasMatched }, records);

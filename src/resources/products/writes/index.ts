@@ -51,10 +51,19 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
   const { created_at: _, ...updatedColumns } = writtenColumns;
   const writeChanged = createPartialUpdate(database, 'products', updatedColumns, changedTogether);
 
-  /** @throws StorageError `unique` if the sku or the external id is taken */
-  async function insert(session: Transaction, sent: ProductFields, cause: Cause): Promise<StoredProduct> {
+  /**
+   * @param check called when no category can be renamed any more, before anything is written
+   * @throws StorageError `unique` if the sku or the external id is taken
+   */
+  async function insert(
+    session: Transaction,
+    sent: ProductFields,
+    cause: Cause,
+    check?: () => Promise<void>,
+  ): Promise<StoredProduct> {
     const fields = normalizeCategories(sent);
-    await categories.share(session);
+    // Both at once: PostgreSQL receives them together, in this order.
+    await Promise.all([categories.share(session), check?.()]);
     const known = await categories.find(session, [fields], cause);
     const { members, row } = toWrittenProduct(fields, computeMoment(cause.at, known));
     const columns = toCategoryColumns(fields, known);

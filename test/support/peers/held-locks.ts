@@ -1,22 +1,27 @@
-/** Holds the row of a product on PostgreSQL, so that writes wait for it in an order that the test determines. */
+/** Holds locks on PostgreSQL, so that writes wait for them in an order that the test determines. */
 import { SQL } from 'bun';
 
-export interface HeldProducts extends AsyncDisposable {
+export interface HeldLocks extends AsyncDisposable {
   /** Locks a product until `release`. */
   hold(product: { readonly id: number }): Promise<void>;
   /** Resolves once this many statements of the database wait for a lock. */
   waiting(expected: number): Promise<void>;
+  /** Shares the paths of the categories until `release`: nothing can be renamed. */
+  holdPaths(): Promise<void>;
   /** Lets the waiting statements continue, the one that has waited longest first. */
   release(): Promise<void>;
 }
 
 /** @param url the address of a database that no other test uses */
-export function holdProducts(url: string): HeldProducts {
+export function holdLocks(url: string): HeldLocks {
   const holder = new SQL(url, { max: 1 });
   const observer = new SQL(url, { max: 1 });
   return {
     async hold({ id }) {
       await holder.unsafe(`begin; select 1 from products where id = ${id} for update`);
+    },
+    async holdPaths() {
+      await holder.unsafe(`begin; select pg_advisory_xact_lock_shared(hashtextextended('categories', 0))`);
     },
     async waiting(expected) {
       const locks = `select 1 from pg_locks where not granted and pid in
