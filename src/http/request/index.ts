@@ -108,7 +108,8 @@ function parseQuery({ schema, prefixed, parse }: Queries, search: string): unkno
     }
     if (!Object.hasOwn(schema.shape, name) || prefixed.some(({ member }) => member === name)) continue;
     const before = values[name];
-    if (isRepeatable(schema.shape[name])) values[name] = Array.isArray(before) ? [...before, value] : [value];
+    if (Array.isArray(before)) before.push(value);
+    else if (isRepeatable(schema.shape[name])) values[name] = [value];
     else if (before !== undefined) throw createFieldError(name, 'repeated', 'must be given only once');
     else values[name] = value;
   }

@@ -3,6 +3,11 @@
  * places that need texts made for them.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { z } from 'zod';
+import { allow } from '../../../src/http/access.ts';
+import { createEndpoint } from '../../../src/http/endpoint.ts';
+import { createQueryParser } from '../../../src/http/request/index.ts';
+import { replyOk } from '../../../src/http/response/reply.ts';
 import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -96,6 +101,27 @@ const bodies: [method: string, path: string, member: string, text: Text, type?: 
   ['POST', '/v1/products', 'description', run('\u0301')],
   ['POST', '/v1/products', 'description', run('ab ')],
 ];
+
+// A head has room for four thousand of them, too few to measure.
+test('time grows at most linearly with the number of values of a parameter', async () => {
+  const endpoint = createEndpoint({
+    method: 'GET',
+    path: '/lamps',
+    operationId: 'listLamps',
+    summary: 'List lamps',
+    tag: 'Lamps',
+    access: allow.public,
+    query: z.object({ id: z.array(z.string()).optional() }),
+    responses: {},
+    handle: () => replyOk({}),
+  });
+  const parse = createQueryParser();
+  const growth = await superlinearGrowth(
+    length => expect(parse(endpoint, 'id=&'.repeat(length))).toEqual({ id: new Array(length).fill('') }),
+    5000,
+  );
+  expect(growth).toBeUndefined();
+});
 
 describeOnDatabases('time grows at most linearly with the length of a text on %s', kind => {
   let service: TestService;
