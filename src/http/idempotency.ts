@@ -9,7 +9,7 @@ import type { Secrets } from '../secrets/index.ts';
 import { createSeal } from '../secrets/seal.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
-import { prepareRemoval } from '../storage/table-rows.ts';
+import { longRowsAtOnce, prepareRemoval, removeLongRows } from '../storage/table-rows.ts';
 import { HttpError } from './errors.ts';
 import type { Reply } from './response/reply.ts';
 
@@ -69,7 +69,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 
   const expired = prepareRemoval<{ before: number }>(
     database,
-    { table: 'idempotency_keys', key: ['caller', 'key'], locking: 'skipLocked' },
+    { table: 'idempotency_keys', key: ['caller', 'key'], locking: 'skipLocked', atOnce: longRowsAtOnce },
     ({ before }) => sql`created_at <= ${before}`,
   );
 
@@ -145,7 +145,10 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
       }
     },
     /** Deletes some responses older than 24 hours and returns how many: see `removeInParts`. */
-    sweep: () => database.write(session => session.run(expired({ before: clock.now() - dayMs }))),
+    sweep() {
+      const some = expired({ before: clock.now() - dayMs });
+      return database.write(session => removeLongRows(() => session.run(some)));
+    },
   };
 }
 

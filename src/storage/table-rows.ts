@@ -90,6 +90,8 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
 
 /** Maximum number of rows in a removal statement, so that it does not block the event loop or lock many rows. */
 const removedAtOnce = 250;
+/** The same for long rows: an embedded database visits every page of a row that it removes, or updates as a whole. */
+export const longRowsAtOnce = 10;
 
 /**
  * @param key the columns of the table's primary key
@@ -98,7 +100,7 @@ const removedAtOnce = 250;
  */
 export function prepareRemoval<A extends Arguments>(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
-  { table, key, locking }: Removal,
+  { table, key, locking, atOnce = removedAtOnce }: Removal,
   condition: (argument: Placeholders<A>) => RawBuilder<unknown>,
 ): (values: A) => CompiledQuery<unknown> {
   const [rows, columns] = [sql.table(table), sql.join(key.map(column => sql.ref(column)))];
@@ -107,7 +109,7 @@ export function prepareRemoval<A extends Arguments>(
     build,
     argument => sql`with removed as materialized (
         select ${columns} from ${rows} where ${condition(argument)}
-        limit ${sql.lit(removedAtOnce)} ${dialect[locking]})
+        limit ${sql.lit(atOnce)} ${dialect[locking]})
       delete from ${rows} where (${columns}) in (select ${columns} from removed)`,
   );
 }
@@ -116,10 +118,27 @@ interface Removal {
   readonly table: keyof Tables & string;
   readonly key: readonly string[];
   readonly locking: 'forUpdate' | 'skipLocked';
+  /** Maximum number of rows in a statement; fewer if they are long. */
+  readonly atOnce?: number;
 }
 
 /**
- * @param removeSome runs a statement of `prepareRemoval`, each in its own transaction or all in one
+ * Removes rows with long texts in one transaction: as many as one statement removes of short rows.
+ * @param removeSome runs a statement of `prepareRemoval`
+ * @returns how many rows were removed
+ */
+export async function removeLongRows(removeSome: () => Promise<number>): Promise<number> {
+  let removed = 0;
+  while (removed < removedAtOnce) {
+    const some = await removeSome();
+    removed += some;
+    if (some === 0) break;
+  }
+  return removed;
+}
+
+/**
+ * @param removeSome runs a statement of `prepareRemoval`, each in its own transaction or all in one; until it removes none
  * @param isStopping checked after each statement
  * @returns how many rows were removed
  */
@@ -131,7 +150,7 @@ export async function removeInParts(
   for (;;) {
     const some = await removeSome();
     removed += some;
-    if (some < removedAtOnce || isStopping()) return removed;
+    if (some === 0 || isStopping()) return removed;
     await takeTurn();
   }
 }
@@ -150,10 +169,12 @@ export function createDependentsRemover(
   return async (session, id) => {
     for (const { child, column, action } of dependents === undefined ? [] : await session.all(dependents)) {
       const [rows, reference] = [sql.table(child), sql.ref(column)];
-      const change =
-        action === 'CASCADE' ? sql`delete from ${rows}` : sql`update ${rows} set ${reference} = null`;
+      const [change, atOnce] =
+        action === 'CASCADE'
+          ? [sql`delete from ${rows}`, removedAtOnce]
+          : [sql`update ${rows} set ${reference} = null`, longRowsAtOnce];
       const some = sql`${change} where rowid in (
-        select rowid from ${rows} where ${reference} = ${id} limit ${sql.lit(removedAtOnce)})`.compile(build);
+        select rowid from ${rows} where ${reference} = ${id} limit ${sql.lit(atOnce)})`.compile(build);
       await removeInParts(() => session.run(some));
     }
   };

@@ -1,7 +1,9 @@
 /** The queries of notifications. Each belongs to one user, and finding one requires that user's id. */
+import { sql } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
 import { toIsoDate } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Notification } from './schema.ts';
@@ -9,6 +11,9 @@ import type { Notification } from './schema.ts';
 export type StoredNotification = Row<'notifications'>;
 
 export type NotificationStore = ReturnType<typeof createNotificationStore>;
+
+/** Notifications that one statement marks as read: a user may have very many. */
+const markedAtOnce = 1000;
 
 const columns = [
   'user_id',
@@ -37,6 +42,13 @@ export function toNotification(row: StoredNotification): Notification {
 export function createNotificationStore(database: Database) {
   const { build } = database;
   const rows = createTableRows<StoredNotification>(database, 'notifications', columns);
+  // Unread is checked twice: on PostgreSQL, another transaction may have marked what the inner query found.
+  const markSome = prepareQuery<{ userId: number; now: number }, unknown>(
+    build,
+    ({ userId, now }) => sql`update notifications set read_at = ${now} where read_at is null and id in (
+        select id from notifications where user_id = ${userId} and read_at is null
+        order by id limit ${sql.lit(markedAtOnce)})`,
+  );
   const keepOwned = (userId: number, row: StoredNotification | undefined) =>
     row?.user_id === userId ? row : undefined;
   return {
@@ -58,9 +70,12 @@ export function createNotificationStore(database: Database) {
     setReadAt: (session: Session, id: number, readAt: number | null) =>
       rows.update(session, id, { read_at: readAt }),
     /** @returns how many were unread */
-    markAllRead(session: Session, userId: number, now: number): Promise<number> {
-      const update = build.updateTable('notifications').set({ read_at: now });
-      return session.run(update.where('user_id', '=', userId).where('read_at', 'is', null).compile());
+    async markAllRead(session: Session, userId: number, now: number): Promise<number> {
+      for (let marked = 0; ; ) {
+        const some = await session.run(markSome({ userId, now }));
+        marked += some;
+        if (some === 0) return marked;
+      }
     },
     remove: rows.remove,
   };

@@ -38,6 +38,8 @@ import { commentsByCreatedAt } from './0035-expand-comments-by-created-at.ts';
 import { exactPrices } from './0036-expand-exact-prices.ts';
 import { optionsAsAttributes } from './0037-options-as-attributes.ts';
 import { unspacedScripts } from './0038-expand-unspaced-scripts.ts';
+import { deliveriesByAge } from './0039-expand-deliveries-by-age.ts';
+import { keysByCreator } from './0040-expand-keys-by-creator.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -79,4 +81,6 @@ export const migrations: readonly Migration[] = [
   exactPrices,
   optionsAsAttributes,
   unspacedScripts,
+  deliveriesByAge,
+  keysByCreator,
 ];
