@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { createEventStore } from '../../src/resources/events/store.ts';
 import { products } from '../../src/resources/products/row.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
 import { findSource } from '../../src/storage/columns/source.ts';
@@ -64,6 +65,25 @@ test.each(cases)('%s', async (_, request, expected, total) => {
   background.length = 0;
   const found = await createLister(watched, { table: 'events', columns: ['type'] })(request);
   expect([background, found.total] as const).toEqual([expected, total]);
+});
+
+test('events of one resource by time, even if there are few: each may be long', async () => {
+  const small = openSqlite(join(folder, 'few', 'catalog.db'));
+  await migrate(small, Date.now);
+  const insert = sql`insert into events (type, resource, resource_id, actor, created_at) values
+    ('a.b', 'a', 7, 'user:1', 2), ('a.b', 'a', 7, 'user:1', 1)`;
+  await small.write(session => session.run(insert.compile(small.build)));
+  const store = createEventStore({
+    ...small,
+    snapshot(work, options) {
+      background.push(options?.background === true);
+      return small.snapshot(work, options);
+    },
+  });
+  background.length = 0;
+  const { rows: found } = await store.list({ conditions: [ofOne], order: byTime, page: key });
+  await small.close();
+  expect([background, found.map(({ id }) => id)]).toEqual([[true], [1, 2]]);
 });
 
 test.each([

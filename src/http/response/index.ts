@@ -12,6 +12,7 @@ import { toFailureReply } from './failure.ts';
 import { createCommonHeaders } from './headers.ts';
 import { formatContentRange, readRange } from './ranges.ts';
 import type { Body, Reply } from './reply.ts';
+import { toSendable } from './sendable.ts';
 import type { Stopping } from './stopping.ts';
 
 /** The 304s per window that cost nothing, as a multiple of the caller's limit; further ones are charged. */
@@ -134,7 +135,7 @@ export function createResponder(options: ResponderOptions) {
     if (isDated) headers.set('Last-Modified', reply.lastModifiedText ?? formatHttpDate(changed * 1000));
     headers.set('X-Request-ID', exchange.requestId);
     headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
-    const response = new Response(body, { status, headers });
+    const response = new Response(toSendable(body), { status, headers });
     if (state.limit !== quota.limit) common.showLimit(response.headers, state.limit);
     if (reply.headers !== undefined) setAll(response.headers, reply.headers);
     if (coding !== undefined) response.headers.set('Content-Encoding', coding);

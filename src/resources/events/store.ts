@@ -55,10 +55,16 @@ export function createEventStore(database: Database) {
   return {
     /** Only events that no later commit can precede: a client that has read up to one by cursor has missed none. */
     async list(request: ListRequest): Promise<Listed<StoredEvent>> {
-      if (settled === undefined) return all(request);
+      const { conditions, order } = request;
+      if (settled === undefined) {
+        // The times of a resource's events are not in an index, and follow long texts in their rows.
+        const isSorted =
+          order.column === 'created_at' && conditions.some(({ column }) => column === 'resource_id');
+        return all(isSorted ? { ...request, inBackground: true } : request);
+      }
       const last = (await read.first(settled))?.id ?? 0;
       const upToLast = { column: 'id', operator: '<=', value: last } as const;
-      return all({ ...request, conditions: [...request.conditions, upToLast] });
+      return all({ ...request, conditions: [...conditions, upToLast] });
     },
     find: (session: Session, id: number) => session.first(byId({ id })),
   };

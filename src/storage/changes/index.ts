@@ -33,7 +33,7 @@ export interface ChangeRow {
 /** Fewer events than this, such as those of the largest bulk change, are read with representations; else only ids. */
 export const maxEvents = 512;
 /** Maximum number of statements of one kind in a check. */
-const maxPages = 128;
+const maxPages = 512;
 
 /** A statement that reads events in parts, each of which may see another state. */
 export interface Paged {

@@ -153,7 +153,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     // With ten thousand categories, each statement about the tree takes some milliseconds.
     if (request.categoryPlan !== undefined) await takeTurn();
     if (findJoin(request) !== undefined) return read(await plan(request));
-    return read({ ...request, inBackground: await mayTakeLong(request) });
+    return read({ ...request, inBackground: request.inBackground === true || (await mayTakeLong(request)) });
   }
   const inMemory = createMemoryLister(database, options, queries);
   return (request, session) => {

@@ -104,10 +104,12 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     }
     const { from, conditions, id } = buildSource(options.table, request, argument);
     const seek = buildSeek(id);
+    // A short row has null in place of a column, whose name would mean that null.
+    const sorted = shape.startsWith('short') && order.column !== 'id' ? 'sort_value' : order.column;
     return sql<Row & Versioned>`
       select ${shown} id, ${sql.ref(value)} as sort_value${versionColumn} from ${from}
       ${buildWhere([...conditions, ...seek])}
-      ${buildOrderBy(order.column, id, descending)} limit ${argument.limit}`;
+      ${buildOrderBy(sorted, id, descending)} limit ${argument.limit}`;
   });
 
   const rowsQuery = prepareByKeys<ReadRow>(size =>
@@ -196,17 +198,18 @@ function buildShown(shape: string, options: ListOptions): RawBuilder<unknown> {
   return sql`${shape.startsWith('short') ? buildShortColumns(options) : buildColumnsSql(options)},`;
 }
 
-/** Leaves out long texts without reading them: octet_length does not need the text. */
+/**
+ * Leaves out rows with long texts without reading them: octet_length does not need the text. What follows a long text in
+ * its row is left out too, since SQLite finds it by way of all pages of the text.
+ */
 function buildShortColumns({ columns, longColumns = [] }: ListOptions): RawBuilder<unknown> {
   const names = Array.isArray(columns) ? columns : Object.keys(columns);
-  const list = names.map(name => {
-    const column = sql.ref(name);
-    return longColumns.includes(name)
-      ? sql`case when octet_length(${column}) < ${sql.lit(longText)} then ${column} end as ${column}`
-      : column;
-  });
   const lengths = longColumns.map(name => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
-  return sql`${sql.join(list)}, ${sql.join([sql`0`, ...lengths], sql` + `)} >= ${sql.lit(longText)} as is_long`;
+  const isLong = sql`${sql.join([sql`0`, ...lengths], sql` + `)} >= ${sql.lit(longText)}`;
+  const list = names.map(
+    name => sql`case when not (${isLong}) then ${sql.ref(name)} end as ${sql.ref(name)}`,
+  );
+  return sql`${sql.join(list)}, ${isLong} as is_long`;
 }
 
 /** Selects rows strictly past a key. A row value comparison is one index seek on both databases. */
