@@ -1,6 +1,7 @@
 /** Products that had options before options counted as attributes (docs/decisions/0042). */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
+import { migrations } from '../../src/storage/migrations/index.ts';
 import { describeRest, migrate } from '../../src/storage/migrations/migrate.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { olderDatabase } from '../support/service/older-database.ts';
@@ -42,7 +43,7 @@ describeOnDatabases('options as attributes on %s', kind => {
     // Two programs that start at once both prepare the migrations; each is run by one of them.
     const both = await Promise.all([migrate(database, () => 2), migrate(database, () => 2)]);
     const ran = both.flat().toSorted();
-    expect(ran).toEqual(['0037-options-as-attributes', '0038-expand-unspaced-scripts']);
+    expect(ran).toEqual(migrations.map(({ name }) => name).filter(name => name >= '0037'));
     const rest = describeRest(ran, database);
     if (kind === 'sqlite') expect(rest).toBeUndefined();
     else
