@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type Clock, dayMs } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
-import { longRowsAtOnce, prepareRemoval, removeInParts, removeLongRows } from '../storage/table-rows.ts';
+import { createSweep, longRowsAtOnce, removeInParts } from '../storage/table-rows.ts';
 import { splitIntoParts } from '../turns/slices.ts';
 import { subscriptions } from './subscriptions.ts';
 
@@ -32,10 +32,10 @@ export function createRetention(database: Database, clock: Clock, days: number |
       where created_at < ${before} and (created_at, id) > (${created_at}, ${id})
       order by created_at, id limit ${sql.lit(batch)}`,
   );
-  const oldDeliveries = prepareRemoval<{ before: number }>(
+  const removeDeliveries = createSweep(
     database,
-    { table: 'deliveries', key: ['id'], locking: 'skipLocked', atOnce: longRowsAtOnce },
-    ({ before }) => sql`failed_at < ${before}`,
+    { table: 'deliveries', key: ['id'], atOnce: longRowsAtOnce },
+    'failed_at',
   );
   // The key and payload match those that outbox.record gives a delivery.
   const buildRemoval = (events: readonly Place[]) =>
@@ -69,9 +69,8 @@ export function createRetention(database: Database, clock: Clock, days: number |
     },
     async deliveries(isStopping) {
       if (days === undefined || isStopping()) return 0;
-      const some = oldDeliveries({ before: clock.now() - days * dayMs });
-      const removeSome = () => write(session => removeLongRows(() => session.run(some)));
-      return removeInParts(removeSome, isStopping);
+      const last = clock.now() - days * dayMs;
+      return removeInParts(() => write(session => removeDeliveries(session, last)), isStopping);
     },
   };
 }

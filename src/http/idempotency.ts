@@ -3,13 +3,12 @@
  * returned for every repetition. A crash leaves both or neither.
  */
 import { hkdfSync } from 'node:crypto';
-import { sql } from 'kysely';
 import { type Clock, dayMs } from '../ports/clock.ts';
 import type { Secrets } from '../secrets/index.ts';
 import { createSeal } from '../secrets/seal.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
-import { longRowsAtOnce, prepareRemoval, removeLongRows } from '../storage/table-rows.ts';
+import { createSweep, longRowsAtOnce } from '../storage/table-rows.ts';
 import { HttpError } from './errors.ts';
 import type { Reply } from './response/reply.ts';
 
@@ -67,10 +66,10 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
       .where('key', '=', argument.key),
   );
 
-  const expired = prepareRemoval<{ before: number }>(
+  const removeOld = createSweep(
     database,
-    { table: 'idempotency_keys', key: ['caller', 'key'], locking: 'skipLocked', atOnce: longRowsAtOnce },
-    ({ before }) => sql`created_at <= ${before}`,
+    { table: 'idempotency_keys', key: ['caller', 'key'], atOnce: longRowsAtOnce },
+    'created_at',
   );
 
   function openStored(answer: string): string {
@@ -145,10 +144,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
       }
     },
     /** Deletes some responses older than 24 hours and returns how many: see `removeInParts`. */
-    sweep() {
-      const some = expired({ before: clock.now() - dayMs });
-      return database.write(session => removeLongRows(() => session.run(some)));
-    },
+    sweep: () => database.write(session => removeOld(session, clock.now() - dayMs)),
   };
 }
 

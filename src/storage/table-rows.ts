@@ -123,22 +123,32 @@ interface Removal {
 }
 
 /**
- * Removes rows with long texts in one transaction: as many as one statement removes of short rows.
- * @param removeSome runs a statement of `prepareRemoval`
- * @returns how many rows were removed
+/**
+ * @param rows the table, and the columns of its primary key
+ * @returns a function that deletes some rows whose value in a column is at most `last`, skipping those that others are
+ * changing, and returns how many: see `removeInParts`
  */
-export async function removeLongRows(removeSome: () => Promise<number>): Promise<number> {
-  let removed = 0;
-  while (removed < removedAtOnce) {
-    const some = await removeSome();
-    removed += some;
-    if (some === 0) break;
-  }
-  return removed;
+export function createSweep(
+  database: Pick<Database, 'build' | 'dialect'>,
+  rows: Omit<Removal, 'locking'>,
+  column: string,
+): (session: Session, last: number) => Promise<number> {
+  const some = prepareRemoval<{ last: number }>(
+    database,
+    { ...rows, locking: 'skipLocked' },
+    ({ last }) => sql`${sql.ref(column)} <= ${last}`,
+  );
+  return async (session, last) => {
+    let removed = 0;
+    // Of long rows, several statements remove as many as one does of short rows.
+    for (let count = 1; count > 0 && removed < removedAtOnce; removed += count)
+      count = await session.run(some({ last }));
+    return removed;
+  };
 }
 
 /**
- * @param removeSome runs a statement of `prepareRemoval`, each in its own transaction or all in one; until it removes none
+ * @param removeSome removes some rows, in a transaction of its own or with the others; until it removes none
  * @param isStopping checked after each statement
  * @returns how many rows were removed
  */

@@ -1,9 +1,7 @@
 /** Counters of failed attempts: in memory for one process, in the database for replicas. */
-
-import { sql } from 'kysely';
 import { createBoundedMap } from '../../bounded-map.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { prepareRemoval } from '../../storage/table-rows.ts';
+import { createSweep } from '../../storage/table-rows.ts';
 import type { Counter, Counters } from './delays.ts';
 import { subjectLimit } from './window.ts';
 
@@ -31,11 +29,7 @@ export function createMemoryCounters(): Counters {
 
 export function createSharedCounters(database: Database): Counters {
   const { build, dialect, read, write } = database;
-  const forgiven = prepareRemoval<{ before: number }>(
-    database,
-    { table: 'failed_attempts', key: ['hash'], locking: 'skipLocked' },
-    ({ before }) => sql`failed_at <= ${before}`,
-  );
+  const sweep = createSweep(database, { table: 'failed_attempts', key: ['hash'] }, 'failed_at');
   const buildRows = (hashes: readonly string[]) =>
     // In a fixed order, so that no two transactions wait for each other.
     build.selectFrom('failed_attempts').selectAll().where('hash', 'in', hashes).orderBy('hash');
@@ -75,6 +69,6 @@ export function createSharedCounters(database: Database): Counters {
         },
         { reservedConnection: true },
       ),
-    sweep: before => write(session => session.run(forgiven({ before }))),
+    sweep: before => write(session => sweep(session, before)),
   };
 }

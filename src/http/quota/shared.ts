@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { type Clock, dayMs } from '../../ports/clock.ts';
 import { type Database, StorageError } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
-import { prepareRemoval } from '../../storage/table-rows.ts';
+import { createSweep } from '../../storage/table-rows.ts';
 import type { Quota, QuotaState } from './index.ts';
 import { createWindow } from './window.ts';
 
@@ -57,10 +57,10 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
         returning used`,
   );
 
-  const over = prepareRemoval<{ before: number }>(
+  const removeWindows = createSweep(
     database,
-    { table: 'quotas', key: ['subject', 'window_start'], locking: 'skipLocked' },
-    ({ before }) => sql`window_start < ${before}`,
+    { table: 'quotas', key: ['subject', 'window_start'] },
+    'window_start',
   );
 
   const createAccount = (): Account => ({
@@ -154,8 +154,8 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
     subjects: () => accounts.size(),
     sweep: () => {
       accounts.turn();
-      const query = over({ before: accounts.start() - dayMs / 1000 });
-      return database.write(session => session.run(query));
+      const last = accounts.start() - dayMs / 1000;
+      return database.write(session => removeWindows(session, last));
     },
   };
 }

@@ -5,11 +5,10 @@
  * The transaction that ends the sessions records the user and the new generation for as long as access tokens live. The
  * process that commits it knows at once; the others read these few rows again once their copy is half a minute old.
  */
-import { sql } from 'kysely';
 import { maxClockSkewMs } from '../../ports/clock.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
-import { prepareRemoval } from '../../storage/table-rows.ts';
+import { createSweep } from '../../storage/table-rows.ts';
 import { accessLifetime } from './lifetimes.ts';
 
 /** The age, in milliseconds, at which a process polls again for the sessions that others ended. */
@@ -32,11 +31,7 @@ export function createEndedSessions(database: Pick<Database, 'build' | 'dialect'
     argument => build.selectFrom('ended_sessions').selectAll().where('ended_at', '>', argument.at),
   );
 
-  const expired = prepareRemoval<{ before: number }>(
-    database,
-    { table: 'ended_sessions', key: ['user_id'], locking: 'skipLocked' },
-    ({ before }) => sql`ended_at <= ${before}`,
-  );
+  const sweep = createSweep(database, { table: 'ended_sessions', key: ['user_id'] }, 'ended_at');
 
   function keep(userId: number, generation: number, at: number): void {
     const known = ended.get(userId);
@@ -82,6 +77,6 @@ export function createEndedSessions(database: Pick<Database, 'build' | 'dialect'
       return polling;
     },
     /** Deletes some of the rows whose access tokens have expired; returns how many (see `removeInParts`). */
-    sweep: (session: Session, now: number) => session.run(expired({ before: now - keptForMs })),
+    sweep: (session: Session, now: number) => sweep(session, now - keptForMs),
   };
 }

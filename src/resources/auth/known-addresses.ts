@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { dayMs } from '../../ports/clock.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
+import { createSweep, prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
 
 /** How long an address stays known after a sign-in: 90 days, in milliseconds. */
 const lifetime = 90 * dayMs;
@@ -20,11 +20,7 @@ export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect
     { ...rows, locking: 'forUpdate' },
     ({ userId }) => sql`user_id = ${userId}`,
   );
-  const expired = prepareRemoval<{ before: number }>(
-    database,
-    { ...rows, locking: 'skipLocked' },
-    ({ before }) => sql`last_used_at <= ${before}`,
-  );
+  const sweep = createSweep(database, rows, 'last_used_at');
   return {
     /** @param account the e-mail address as returned by `toEmailKey`, whether or not there is such a user */
     async isKnown(session: Session, account: string, address: string): Promise<boolean> {
@@ -47,6 +43,6 @@ export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect
       await removeInParts(() => session.run(allOf({ userId })));
     },
     /** Deletes some addresses without a recent sign-in; returns how many (see `removeInParts`). */
-    sweep: (session: Session, now: number) => session.run(expired({ before: now - lifetime })),
+    sweep: (session: Session, now: number) => sweep(session, now - lifetime),
   };
 }

@@ -1,7 +1,7 @@
 /** The queries of sessions. Sessions are stored with a hash of their refresh token, never the token. */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
+import { createSweep, prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
 import type { SessionsTable } from '../../storage/tables/credentials.ts';
 import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
 
@@ -18,11 +18,6 @@ export function createSessionStore(
     database,
     { ...rows, locking: 'forUpdate' },
     ({ userId }) => sql`user_id = ${userId}`,
-  );
-  const expired = prepareRemoval<{ now: number }>(
-    database,
-    { ...rows, locking: 'skipLocked' },
-    ({ now }) => sql`expires_at <= ${now}`,
   );
   return {
     async insert(session: Session, row: SessionsTable): Promise<void> {
@@ -48,6 +43,6 @@ export function createSessionStore(
       await ended.end(session, userId, generation, at);
     },
     /** Deletes some sessions that have expired; returns how many (see `removeInParts`). */
-    sweep: (session: Session, now: number) => session.run(expired({ now })),
+    sweep: createSweep(database, rows, 'expires_at'),
   };
 }

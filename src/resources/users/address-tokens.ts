@@ -2,11 +2,9 @@
  * The queries of tokens for one address of a user: to confirm a requested address, or to restore a former one. They are
  * created and stored like those of mail-tokens.ts; each has the address it was sent to.
  */
-
-import { sql } from 'kysely';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { prepareRemoval } from '../../storage/table-rows.ts';
+import { createSweep } from '../../storage/table-rows.ts';
 import type { AddressTokensTable } from '../../storage/tables/credentials.ts';
 
 type AddressPurpose = AddressTokensTable['purpose'];
@@ -22,11 +20,6 @@ export type AddressTokens = ReturnType<typeof createAddressTokens>;
 
 export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
-  const expired = prepareRemoval<{ now: number }>(
-    database,
-    { table: 'address_tokens', key: ['token_hash'], locking: 'skipLocked' },
-    ({ now }) => sql`expires_at <= ${now}`,
-  );
   return {
     /**
      * @param lifetime milliseconds
@@ -69,6 +62,6 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
       await session.run(query.compile());
     },
     /** Deletes some tokens that have expired. @returns how many: see `removeInParts` */
-    sweep: (session: Session, now: number) => session.run(expired({ now })),
+    sweep: createSweep(database, { table: 'address_tokens', key: ['token_hash'] }, 'expires_at'),
   };
 }

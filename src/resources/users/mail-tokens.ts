@@ -1,9 +1,7 @@
 /** The queries of mailed tokens. A token is 256 random bits, used once and stored as a hash, which need not be slow. */
-
-import { sql } from 'kysely';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { prepareRemoval } from '../../storage/table-rows.ts';
+import { createSweep } from '../../storage/table-rows.ts';
 import type { UserTokensTable } from '../../storage/tables/credentials.ts';
 
 export type Purpose = UserTokensTable['purpose'];
@@ -12,11 +10,6 @@ export type MailTokens = ReturnType<typeof createMailTokens>;
 
 export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
-  const expired = prepareRemoval<{ now: number }>(
-    database,
-    { table: 'user_tokens', key: ['token_hash'], locking: 'skipLocked' },
-    ({ now }) => sql`expires_at <= ${now}`,
-  );
   /** Withdraws the user's tokens for one purpose, or for all. */
   async function withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void> {
     const all = build.deleteFrom('user_tokens').where('user_id', '=', userId);
@@ -78,6 +71,6 @@ export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) 
     },
     withdraw,
     /** Deletes some tokens that have expired; returns how many (see `removeInParts`). */
-    sweep: (session: Session, now: number) => session.run(expired({ now })),
+    sweep: createSweep(database, { table: 'user_tokens', key: ['token_hash'] }, 'expires_at'),
   };
 }
