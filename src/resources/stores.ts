@@ -82,6 +82,9 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
   };
 }
 
+/** Each function that makes endpoints names in its parameters those that it needs. */
+export type Stores = ReturnType<typeof createStores>;
+
 export function createStores(dependencies: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
   const { database, clock, config, outbox, mails, delays, port } = dependencies;
   const known = createKnownAddresses(database);
@@ -127,6 +130,7 @@ export function createStores(dependencies: Dependencies, secrets: Secrets, creat
     images,
     imageFiles: createImageFiles(database, dependencies.media, images),
     reviews: createReviewStore(database, outbox),
+    /** Charged for reports of payments without a valid signature, in place of the general quota. */
     unsignedReports: createQuota('unsigned reports', config.RATE_LIMIT, config.RATE_WINDOW),
     articles: createArticleStore(database, outbox),
     posts: createPostStore(database, outbox),

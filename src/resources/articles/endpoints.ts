@@ -3,8 +3,9 @@ import type { Endpoint } from '../../http/endpoint.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { createTextEndpoints } from '../authored/texts.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type ArticleStore, toArticle } from './store.ts';
+import { toArticle } from './store.ts';
 
 const example = {
   title: 'How we choose our wood',
@@ -12,7 +13,7 @@ const example = {
   tags: ['wood', 'workshop'],
 };
 
-export function createArticleEndpoints(dependencies: Dependencies, store: ArticleStore): Endpoint[] {
+export function createArticleEndpoints(dependencies: Dependencies, { articles: store }: Stores): Endpoint[] {
   return createTextEndpoints(dependencies, {
     collection: 'articles',
     representationOf: toArticle,

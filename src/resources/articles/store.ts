@@ -11,8 +11,6 @@ import type { ArticleFields } from './schema.ts';
 
 export type StoredArticle = Row<'articles'>;
 
-export type ArticleStore = ReturnType<typeof createArticleStore>;
-
 export function toArticle(row: StoredArticle) {
   return {
     id: row.id,

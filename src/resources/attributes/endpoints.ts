@@ -12,8 +12,9 @@ import { type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type DefinitionStore, toDefinition } from './store.ts';
+import { toDefinition } from './store.ts';
 
 const tag = 'Attributes';
 const path = '/attributes';
@@ -21,7 +22,7 @@ const existing = 'Existing products keep their values: each is checked when it i
 
 export function createAttributeEndpoints(
   { database, paginator }: Dependencies,
-  { definitions: store }: { definitions: DefinitionStore },
+  { definitions: store }: Stores,
 ): Endpoint[] {
   const presenter = createPresenter<StoredDocument>({
     placeOf: ({ id }) => ['attributes', id],

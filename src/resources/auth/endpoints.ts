@@ -5,29 +5,17 @@ import { type ErrorCode, HttpError } from '../../http/errors.ts';
 import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import { hashSecret } from '../../secrets/random.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { type StoredUser, toEmailKey, type UserStore } from '../users/store.ts';
-import type { Guards } from './guard.ts';
-import type { KnownAddresses } from './known-addresses.ts';
+import type { Stores } from '../stores.ts';
+import { type StoredUser, toEmailKey } from '../users/store.ts';
 import { accessLifetime, refreshIdleLifetime, refreshLifetime } from './lifetimes.ts';
-import type { PasswordCheck } from './passwords.ts';
 import * as schema from './schema.ts';
-import type { SessionStore } from './store.ts';
-import type { Tokens } from './tokens.ts';
-
-export interface AuthOptions {
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  readonly tokens: Tokens;
-  readonly passwords: PasswordCheck;
-  readonly guards: Guards;
-  readonly knownAddresses: KnownAddresses;
-}
 
 const tag = 'Authentication';
 
-export function createAuthEndpoints({ database, clock }: Dependencies, options: AuthOptions): Endpoint[] {
-  const { users, sessions, tokens, passwords, guards, knownAddresses } = options;
-
+export function createAuthEndpoints(
+  { database, clock }: Dependencies,
+  { users, sessions, tokens, passwords, guards, knownAddresses }: Stores,
+): Endpoint[] {
   return [
     createEndpoint({
       method: 'POST',

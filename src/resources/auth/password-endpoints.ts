@@ -8,27 +8,13 @@ import { createMailLimitError } from '../../mail/limits.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { MailTemplates } from '../users/mail-templates.ts';
-import type { MailTokens } from '../users/mail-tokens.ts';
+import type { Stores } from '../stores.ts';
 import { createInvalidTokenError } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
-import { type StoredUser, toEmailKey, type UserStore } from '../users/store.ts';
-import { createWrongPasswordError, type PasswordProof } from './current-password.ts';
-import type { Guards } from './guard.ts';
-import type { KnownAddresses } from './known-addresses.ts';
+import { type StoredUser, toEmailKey } from '../users/store.ts';
+import { createWrongPasswordError } from './current-password.ts';
 import { hashPassword } from './passwords.ts';
 import * as schema from './schema.ts';
-import type { SessionStore } from './store.ts';
-
-export interface PasswordOptions {
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  readonly mailTokens: MailTokens;
-  readonly mailTemplates: MailTemplates;
-  readonly proof: PasswordProof;
-  readonly guards: Guards;
-  readonly knownAddresses: KnownAddresses;
-}
 
 const tag = 'Authentication';
 const purpose = 'password';
@@ -46,8 +32,8 @@ const isQueued = {
  * whether or not the address is known.
  */
 export function createForgottenPasswordConsumer(
-  { clock }: Pick<Dependencies, 'clock'>,
-  { users, mailTemplates }: Pick<PasswordOptions, 'users' | 'mailTemplates'>,
+  { clock }: Dependencies,
+  { users, mailTemplates }: Stores,
 ): Consumer {
   return {
     queue: forgotten,
@@ -62,10 +48,10 @@ export function createForgottenPasswordConsumer(
   };
 }
 
-export function createPasswordEndpoints(dependencies: Dependencies, options: PasswordOptions): Endpoint[] {
-  const { database, clock, queue } = dependencies;
-  const { users, sessions, mailTokens, mailTemplates, proof, guards, knownAddresses } = options;
-
+export function createPasswordEndpoints(
+  { database, clock, queue }: Dependencies,
+  { users, sessions, mailTokens, mailTemplates, proof, guards, knownAddresses }: Stores,
+): Endpoint[] {
   /** Ends what is no longer valid after a change of the password. */
   async function endSessions(
     session: Transaction,

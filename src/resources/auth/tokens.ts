@@ -23,8 +23,6 @@ interface TokenUser {
   readonly session_generation: number;
 }
 
-export type Tokens = ReturnType<typeof createTokens>;
-
 /** @param secrets the first one signs; all verify, so that a secret can be replaced while tokens live */
 export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSessions, 'has' | 'known'>) {
   const [signingKey, ...previous] = secrets.map(secret => new TextEncoder().encode(secret));

@@ -13,6 +13,7 @@ import { createListEndpoint } from '../crud/list.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { Stores } from '../stores.ts';
 import { type CategoryContent, noContent } from './counts.ts';
 import type { SoughtImage } from './images.ts';
 import { type StoredCategory, toCategoryRepresentation } from './row.ts';
@@ -29,7 +30,7 @@ type Counted = StoredCategory & CategoryContent;
 
 export function createCategoryEndpoints(
   { database, paginator }: Dependencies,
-  { categories: store }: { categories: CategoryStore },
+  { categories: store }: Stores,
 ): Endpoint[] {
   const read = allow.everyoneSameView('products:read');
   const presenter = createPresenter<Counted>({

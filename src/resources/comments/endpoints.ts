@@ -5,18 +5,15 @@ import { createEqualConditions } from '../../storage/list/request.ts';
 import { commentRights, createAuthoredResource, signedInAuthor } from '../authored/index.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { PostStore } from '../posts/store.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type CommentStore, toComment } from './store.ts';
+import { toComment } from './store.ts';
 
 const path = '/posts/{id}/comments';
 const description = 'Allowed for the author and administrators; editors may delete any comment.';
 const example = { body: 'See you there.' };
 
-export function createCommentEndpoints(
-  dependencies: Dependencies,
-  { comments, posts }: { comments: CommentStore; posts: PostStore },
-): Endpoint[] {
+export function createCommentEndpoints(dependencies: Dependencies, { comments, posts }: Stores): Endpoint[] {
   const authored = createAuthoredResource(dependencies, {
     collection: 'comments',
     rights: commentRights,

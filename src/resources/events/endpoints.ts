@@ -8,14 +8,18 @@ import { type Condition, createEqualConditions } from '../../storage/list/reques
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type EventStore, toEventJson } from './store.ts';
+import { toEventJson } from './store.ts';
 
 const tag = 'Events';
 const path = '/events';
 const access = allow.admin('events:read');
 
-export function createEventEndpoints({ database, paginator }: Dependencies, store: EventStore): Endpoint[] {
+export function createEventEndpoints(
+  { database, paginator }: Dependencies,
+  { events: store }: Stores,
+): Endpoint[] {
   return [
     createListEndpoint(paginator, {
       path,

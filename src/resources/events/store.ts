@@ -10,8 +10,6 @@ import { storedProduct } from '../products/members/stored.ts';
 import type { ShortForm } from '../short-form.ts';
 import { storedVariant } from '../variants/stored.ts';
 
-export type EventStore = ReturnType<typeof createEventStore>;
-
 /** Resources whose events store them in the short form of their rows. */
 const stored: Readonly<Record<string, Pick<ShortForm<never>, 'shown'>>> = {
   product: storedProduct,

@@ -19,11 +19,9 @@ import type { Dependencies } from '../dependencies.ts';
 import { computeImageId, type Image, maxImages, mediaPath } from '../products/members/images.ts';
 import { type LockedProduct, productOf, type StoredProduct, toProductFields } from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
-import type { ProductStore } from '../products/store.ts';
-import type { ImageFiles } from './files.ts';
+import type { Stores } from '../stores.ts';
 import { pickPage } from './page.ts';
 import * as schema from './schema.ts';
-import type { ImageStore } from './store.ts';
 
 const tag = 'Images';
 const path = '/products/{id}/images';
@@ -39,12 +37,6 @@ interface PlacedImage {
   readonly updated_at: number;
 }
 type LockedImage = PlacedImage & { readonly before: LockedProduct };
-
-interface Stores {
-  readonly products: ProductStore;
-  readonly images: ImageStore;
-  readonly imageFiles: ImageFiles;
-}
 
 export function createImageEndpoints(
   { database, paginator, media, config }: Dependencies,

@@ -9,8 +9,6 @@ import type { PreparedImage } from '../../media/prepare.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ImageStore } from './store.ts';
 
-export type ImageFiles = ReturnType<typeof createImageFiles>;
-
 const detectType = (bytes: Uint8Array): string => sniff(bytes) ?? 'application/octet-stream';
 
 export function createImageFiles(database: Database, media: Media, store: ImageStore) {

@@ -12,26 +12,20 @@ import { may } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { OrderStore } from '../orders/store.ts';
-import { toEmailKey, type UserStore } from '../users/store.ts';
+import type { Stores } from '../stores.ts';
+import { toEmailKey } from '../users/store.ts';
 import { composeInvoiceMail, composeWithheldInvoiceMail } from './mail.ts';
 import { createPdfs } from './pdf/index.ts';
 import { buildInvoiceView, findChangeTime, readCustomers, requireVisible } from './representation.ts';
 import * as schema from './schema.ts';
-import { formatInvoiceNumber, type InvoiceStore, parseSnapshot, type StoredInvoice } from './store.ts';
+import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from './store.ts';
 
 const tag = 'Invoices';
 const path = '/invoices';
 
-export interface InvoiceStores {
-  readonly invoices: InvoiceStore;
-  readonly orders: Pick<OrderStore, 'customers'>;
-  readonly users: Pick<UserStore, 'find'>;
-}
-
 export function createInvoiceEndpoints(
   { database, paginator, mails, clock }: Dependencies,
-  { invoices, orders, users }: InvoiceStores,
+  { invoices, orders, users }: Stores,
 ): Endpoint[] {
   /** How the address on the invoice relates to its customer; `former`: the account no longer has it. */
   async function classifyAddress(

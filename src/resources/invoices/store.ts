@@ -24,8 +24,6 @@ export interface Snapshot {
   readonly total: number;
 }
 
-export type InvoiceStore = ReturnType<typeof createInvoiceStore>;
-
 const columns = [
   'number',
   'order_id',

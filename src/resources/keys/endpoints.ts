@@ -7,9 +7,9 @@ import { replyNoContent, replyOk, replySecret } from '../../http/response/reply.
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { UserStore } from '../users/store.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type KeyStore, type StoredKey, toApiKey } from './store.ts';
+import { type StoredKey, toApiKey } from './store.ts';
 
 const tag = 'API keys';
 const path = '/keys';
@@ -20,14 +20,9 @@ const example = {
   rateLimit: 20_000,
 };
 
-export interface KeyParts {
-  readonly keys: KeyStore;
-  readonly users: Pick<UserStore, 'keep'>;
-}
-
 export function createKeyEndpoints(
   { database, clock, paginator }: Dependencies,
-  { keys: store, users }: KeyParts,
+  { keys: store, users }: Stores,
 ): Endpoint[] {
   const toJson = (row: StoredKey) => JSON.stringify(toApiKey(row));
   return [

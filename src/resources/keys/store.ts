@@ -18,8 +18,6 @@ import type { ApiKey, NewApiKey } from './schema.ts';
 
 export type StoredKey = Omit<Row<'api_keys'>, 'key_hash' | 'created_by'>;
 
-export type KeyStore = ReturnType<typeof createKeyStore>;
-
 const columns = [
   'name',
   'prefix',

@@ -3,15 +3,7 @@ import type { Consumer } from '../../events/dispatcher.ts';
 import type { StoredEvent } from '../../events/outbox.ts';
 import { notificationQueue } from '../../events/subscriptions.ts';
 import { parseStored } from '../../storage/damage.ts';
-import type { EventStore } from '../events/store.ts';
-import type { UserStore } from '../users/store.ts';
-import type { NotificationStore } from './store.ts';
-
-interface Stores {
-  readonly events: EventStore;
-  readonly users: UserStore;
-  readonly notifications: NotificationStore;
-}
+import type { Stores } from '../stores.ts';
 
 /** The resource, as the event stores it. */
 type Document = Readonly<Record<string, unknown>>;

@@ -10,8 +10,9 @@ import type { RequestContext } from '../context.ts';
 import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type NotificationStore, type StoredNotification, toNotification } from './store.ts';
+import { type StoredNotification, toNotification } from './store.ts';
 
 const tag = 'Notifications';
 const path = '/notifications';
@@ -25,7 +26,7 @@ const readConditions: Readonly<Record<'true' | 'false', Condition>> = {
 
 export function createNotificationEndpoints(
   { database, paginator }: Dependencies,
-  store: NotificationStore,
+  { notifications: store }: Stores,
 ): Endpoint[] {
   const presenter = createPresenter<StoredNotification>({
     placeOf: ({ id }) => ['notifications', id],

@@ -10,8 +10,6 @@ import type { Notification } from './schema.ts';
 
 export type StoredNotification = Row<'notifications'>;
 
-export type NotificationStore = ReturnType<typeof createNotificationStore>;
-
 /** Notifications that one statement marks as read: a user may have very many. */
 const markedAtOnce = 1000;
 

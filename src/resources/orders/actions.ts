@@ -3,41 +3,31 @@ import { type Access, allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type HandlerContext } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { type Reply, replyOk, replySecret } from '../../http/response/reply.ts';
-import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
+import { type OpenPayment, PaymentError } from '../../ports/payment.ts';
 import type { Session } from '../../storage/database.ts';
 import type { RequestContext } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { PaymentStore, StoredPayment } from './payments.ts';
+import type { Stores } from '../stores.ts';
+import type { StoredPayment } from './payments.ts';
 import {
   createShowOrder,
   type OrderView,
-  type Payers,
   requireChange,
   requirePayment,
   requireView,
 } from './representation.ts';
 import { findObstacle, isOpen } from './rules.ts';
 import * as schema from './schema.ts';
-import type { Cancel, CompletePayment } from './settle.ts';
-import type { OrderStore, StoredOrder } from './store.ts';
+import type { StoredOrder } from './store.ts';
 
 const tag = 'Orders';
 
 const access: Access = allow.everyone('orders:write');
 
-export interface ActionParts {
-  readonly orders: OrderStore;
-  readonly payments: PaymentStore;
-  readonly provider: PaymentProvider | undefined;
-  readonly completePayment: CompletePayment;
-  readonly cancel: Cancel;
-  readonly payers: Payers;
-}
-
 export function createOrderActions(
   { database }: Dependencies,
-  { orders, payments, provider, completePayment, cancel, payers }: ActionParts,
+  { orders, payments, provider, completePayment, cancel, payers }: Stores,
 ): Endpoint[] {
   const showOrder = createShowOrder(payers);
 

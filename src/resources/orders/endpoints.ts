@@ -12,21 +12,18 @@ import { may, type RequestContext } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint, replyPage } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { UserStore } from '../users/store.ts';
+import type { Stores } from '../stores.ts';
 import { priceLines } from './pricing.ts';
 import {
   buildItemView,
   createShowOrder,
-  type Payers,
   readViews,
   requireChange,
   requireKnown,
   requireView,
 } from './representation.ts';
-import type { Reservations } from './reservations.ts';
 import * as schema from './schema.ts';
-import type { OrderStore, StoredOrder } from './store.ts';
-import type { OrderTimeouts } from './timeouts.ts';
+import type { StoredOrder } from './store.ts';
 
 const tag = 'Orders';
 const itemParams = z.object({ id: identifier(), itemId: identifier() });
@@ -35,17 +32,9 @@ const sorting =
   '`sort=total` sorts by the number of minor units (cents), regardless of the currency: JPY 500 comes before EUR 6.00. Only totals in the same currency are comparable.';
 const one = { description: 'The order.', schema: schema.order, hal: schema.orderHal };
 
-export interface OrderStores {
-  readonly orders: OrderStore;
-  readonly reservations: Pick<Reservations, 'read'>;
-  readonly timeouts: Pick<OrderTimeouts, 'plan'>;
-  readonly users: UserStore;
-  readonly payers: Payers;
-}
-
 export function createOrderEndpoints(
   { database, config, paginator }: Dependencies,
-  { orders, reservations, timeouts, users, payers }: OrderStores,
+  { orders, reservations, timeouts, users, payers }: Stores,
 ): Endpoint[] {
   const showOrder = createShowOrder(payers);
 

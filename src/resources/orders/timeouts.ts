@@ -21,8 +21,6 @@ const queueName = 'order-timeouts';
 /** The number of orders that a sweep plans in one transaction, so that it never blocks the writer for long. */
 const batch = 100;
 
-export type OrderTimeouts = ReturnType<typeof createOrderTimeouts>;
-
 interface Parts {
   readonly database: Database;
   readonly clock: Clock;

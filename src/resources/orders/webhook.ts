@@ -7,16 +7,14 @@ import type { Cause } from '../../events/outbox.ts';
 import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { createFieldError, HttpError } from '../../http/errors.ts';
-import type { Quota } from '../../http/quota/index.ts';
 import { parseJson } from '../../http/request/index.ts';
 import { replySecret } from '../../http/response/reply.ts';
 import { prose } from '../../http/schema.ts';
 import { PaymentError, type PaymentMade, type PaymentReports } from '../../ports/payment.ts';
 import type { Transaction } from '../../storage/database.ts';
-import type { PaymentStore } from './payments.ts';
+import type { Stores } from '../stores.ts';
 import { isOpen } from './rules.ts';
-import type { CompletePayment } from './settle.ts';
-import type { OrderStore, StoredOrder } from './store.ts';
+import type { StoredOrder } from './store.ts';
 
 /** In bytes; Stripe's own events are far smaller. */
 const bodyLimit = 262_144;
@@ -27,22 +25,13 @@ const stripeEvent = z
   .meta({ id: 'StripeEvent', example: { id: 'evt_3PqXyz', type: 'payment_intent.created' } });
 const received = z.object({ received: z.literal(true) }).meta({ id: 'StripeEventReceived' });
 
-export interface WebhookParts {
-  readonly orders: OrderStore;
-  readonly payments: PaymentStore;
-  readonly reports: PaymentReports | undefined;
-  readonly completePayment: CompletePayment;
-  /** Charged for requests without a valid signature, in place of the general quota. */
-  readonly unsignedReports: Quota;
-}
-
 export function createStripeWebhook({
   orders,
   payments,
   reports,
   completePayment,
   unsignedReports,
-}: WebhookParts): Endpoint[] {
+}: Stores): Endpoint[] {
   /** @throws HttpError 422 if the amount is not the price of the order */
   function requireWhole(order: StoredOrder, made: PaymentMade): void {
     const { currency } = order;

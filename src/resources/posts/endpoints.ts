@@ -2,16 +2,16 @@
 import type { Endpoint } from '../../http/endpoint.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { createTextEndpoints } from '../authored/texts.ts';
-import type { CommentStore } from '../comments/store.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type PostStore, toPost } from './store.ts';
+import { toPost } from './store.ts';
 
 const example = { title: 'Open on Sunday', body: 'From noon to five, with coffee.' };
 
 export function createPostEndpoints(
   dependencies: Dependencies,
-  { posts: store, comments }: { posts: PostStore; comments: Pick<CommentStore, 'removeAll'> },
+  { posts: store, comments }: Stores,
 ): Endpoint[] {
   return createTextEndpoints(dependencies, {
     collection: 'posts',

@@ -9,8 +9,6 @@ import { createAuthoredStore } from '../authored/store.ts';
 
 export type StoredPost = Row<'posts'>;
 
-export type PostStore = ReturnType<typeof createPostStore>;
-
 export function toPost(row: StoredPost) {
   return {
     id: row.id,

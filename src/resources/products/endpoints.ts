@@ -8,17 +8,14 @@ import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patchRepresentation } from '../../http/patch/index.ts';
 import { createParser } from '../../http/request/parser.ts';
 import type { Session } from '../../storage/database.ts';
-import type { ProductFacets } from '../attributes/facets.ts';
 import { createAttributeFits } from '../attributes/fit.ts';
-import type { DefinitionStore } from '../attributes/store.ts';
 import { may, type RequestContext } from '../context.ts';
 import { createBulkEndpoint } from '../crud/bulk.ts';
 import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { ReviewStore } from '../reviews/store.ts';
-import type { VariantStore } from '../variants/store.ts';
+import type { Stores } from '../stores.ts';
 import { createProductLists } from './list.ts';
 import { completeStockChange } from './members/stock.ts';
 import { type LockedProduct, productJson, productOf, type StoredProduct } from './row.ts';
@@ -32,7 +29,6 @@ import {
   refuseManyBytes,
 } from './rules.ts';
 import * as schema from './schema.ts';
-import type { ProductStore } from './store.ts';
 import type { ProductChange } from './writes/rows.ts';
 
 const tag = 'Products';
@@ -40,18 +36,11 @@ const path = '/products';
 const renaming =
   'A new name at the position of an existing option renames that option, also in the variants.';
 
-export interface ProductParts {
-  readonly products: ProductStore;
-  readonly reviews: Pick<ReviewStore, 'removeAllOn'>;
-  readonly definitions: DefinitionStore;
-  readonly variants: Pick<VariantStore, 'removeAllOn' | 'usedOption' | 'renameOptions' | 'productOfSku'>;
-  readonly facets: ProductFacets;
-}
-
 export function createProductEndpoints(
   { database, config, paginator }: Dependencies,
-  { products: store, reviews, definitions, variants, facets }: ProductParts,
+  stores: Stores,
 ): Endpoint[] {
+  const { products: store, reviews, definitions, variants } = stores;
   const read = allow.everyoneSameView('products:read');
   const write = allow.staff('products:write');
   const singles = createCachedResources(database, store.rows, (stored, id) => {
@@ -65,11 +54,7 @@ export function createProductEndpoints(
     linksOf: buildLinks,
     changedAt: row => row.updated_at,
   });
-  const list = createProductLists(
-    { database, paginator },
-    { products: store, definitions, facets },
-    presenter.body,
-  );
+  const list = createProductLists({ database, paginator }, stores, presenter.body);
   const fits = createAttributeFits(definitions);
   const rows: Rows<{ id: number }, StoredProduct, LockedProduct, schema.ProductFields> = {
     ...createFindersById('product', store),
@@ -193,7 +178,7 @@ export function createProductEndpoints(
  */
 async function refuse(
   session: Session,
-  { variants }: Pick<ProductParts, 'variants'>,
+  { variants }: Pick<Stores, 'variants'>,
   before: schema.Product,
   fields: schema.ProductFields,
 ): Promise<ReadonlyMap<string, string>> {

@@ -7,17 +7,16 @@ import { formatEnvelope } from '../../http/paginate.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
 import type { Comparison, Condition, ListRequest, Membership } from '../../storage/list/request.ts';
 import { mapInSlices } from '../../turns/slices.ts';
-import type { ProductFacets } from '../attributes/facets.ts';
 import { buildAttributeConditions, requireKnownAttributes } from '../attributes/filters.ts';
-import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
+import { attributeDefinitions, type Definitions } from '../attributes/store.ts';
 import { createUsedAttributes } from '../attributes/used.ts';
 import type { RequestContext } from '../context.ts';
 import { replyPage } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { Stores } from '../stores.ts';
 import { toComparableGtin } from './members/gtin.ts';
 import { productJson, products, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
-import type { ProductStore } from './store.ts';
 
 type Query = z.output<typeof schema.listProducts>;
 
@@ -34,16 +33,10 @@ interface Understood {
   readonly requireCurrent?: () => void;
 }
 
-export interface ListParts {
-  readonly products: Pick<ProductStore, 'list'>;
-  readonly definitions: DefinitionStore;
-  readonly facets: ProductFacets;
-}
-
 /** @param bodyOf returns the body of a GET of the product @returns a function that serves a request for a list */
 export function createProductLists(
   { database, paginator }: Pick<Dependencies, 'database' | 'paginator'>,
-  { products: store, definitions, facets }: ListParts,
+  { products: store, definitions, facets }: Stores,
   bodyOf: (context: RequestContext, row: StoredProduct) => string,
 ) {
   const lists = createCachedLists(database, [products, attributeDefinitions]);

@@ -5,9 +5,9 @@ import { createEqualConditions } from '../../storage/list/request.ts';
 import { createAuthoredResource, reviewRights } from '../authored/index.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { ProductStore } from '../products/store.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type ReviewStore, toReview } from './store.ts';
+import { toReview } from './store.ts';
 
 const path = '/products/{id}/reviews';
 const description =
@@ -19,10 +19,7 @@ const createAlreadyReviewedError = () =>
     details: [buildErrorDetail(['productId'], 'unique', 'one review per user and product')],
   });
 
-export function createReviewEndpoints(
-  dependencies: Dependencies,
-  { reviews, products }: { reviews: ReviewStore; products: ProductStore },
-): Endpoint[] {
+export function createReviewEndpoints(dependencies: Dependencies, { reviews, products }: Stores): Endpoint[] {
   const authored = createAuthoredResource(dependencies, {
     collection: 'reviews',
     rights: reviewRights,

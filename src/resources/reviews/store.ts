@@ -16,8 +16,6 @@ import type { ReviewFields } from './schema.ts';
 
 export type StoredReview = Row<'reviews'>;
 
-export type ReviewStore = ReturnType<typeof createReviewStore>;
-
 export function toReview(row: StoredReview) {
   return {
     id: row.id,

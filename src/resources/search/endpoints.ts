@@ -8,21 +8,19 @@ import { formatEnvelope } from '../../http/paginate.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
-import type { ProductFacets } from '../attributes/facets.ts';
 import { requireKnownAttributes } from '../attributes/filters.ts';
-import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
+import { attributeDefinitions, type Definitions } from '../attributes/store.ts';
 import { createUsedAttributes } from '../attributes/used.ts';
 import { may } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { buildConditions } from '../products/list.ts';
 import { sortColumns } from '../products/schema.ts';
+import type { Stores } from '../stores.ts';
 import { synonymCollection } from '../synonyms/store.ts';
-import type { VariantStore } from '../variants/store.ts';
 import type { SearchRequest } from './results.ts';
 import * as schema from './schema.ts';
 import type { Hit } from './sources.ts';
-import type { SearchResult, SearchStore } from './store.ts';
-import type { Suggester } from './suggest.ts';
+import type { SearchResult } from './store.ts';
 import { createFacetedSearch } from './with-facets.ts';
 
 /** For each type of document: its path, the roles that may read it, and the scope that an API key needs. */
@@ -34,17 +32,9 @@ const places: Readonly<Record<SearchType, { path: string; readers: readonly Role
   user: { path: 'users', readers: admins, scope: 'users:read' },
 };
 
-export interface SearchParts {
-  readonly search: SearchStore;
-  readonly suggest: Suggester;
-  readonly definitions: DefinitionStore;
-  readonly facets: ProductFacets;
-  readonly variants: Pick<VariantStore, 'productOfSku'>;
-}
-
 export function createSearchEndpoints(
   { database, paginator }: Dependencies,
-  { search: store, suggest, definitions, facets, variants }: SearchParts,
+  { search: store, suggest, definitions, facets, variants }: Stores,
 ): Endpoint[] {
   const cached = createCachedLists(database, [
     { name: searchCollection },

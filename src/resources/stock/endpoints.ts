@@ -9,18 +9,14 @@ import { createEqualConditions } from '../../storage/list/request.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { maxWritten, refuseLongTexts, refuseManyBytes } from '../products/rules.ts';
+import type { Stores } from '../stores.ts';
 import { apply, findStockItem } from './apply.ts';
-import type { LockedStock, Stocked, StockItem, StockLocks } from './locked.ts';
+import type { LockedStock, Stocked, StockItem } from './locked.ts';
 import * as schema from './schema.ts';
-import { type AdjustmentStore, type StoredAdjustment, toAdjustment } from './store.ts';
+import { type StoredAdjustment, toAdjustment } from './store.ts';
 
 const tag = 'Stock';
 const path = '/stock/adjustments';
-
-interface StockStores {
-  readonly adjustments: AdjustmentStore;
-  readonly stock: StockLocks;
-}
 
 interface LockedItems {
   /** The items of the lines, in the same order; undefined for one that does not exist. */
@@ -30,7 +26,7 @@ interface LockedItems {
 
 export function createStockEndpoints(
   { paginator }: Dependencies,
-  { adjustments, stock }: StockStores,
+  { adjustments, stock }: Stores,
 ): Endpoint[] {
   async function findItems(session: Session, lines: readonly schema.Line[]) {
     const known = {

@@ -11,8 +11,6 @@ export type StoredAdjustment = Row<'stock_adjustments'>;
 
 export type NewAdjustment = Omit<StoredAdjustment, 'id'>;
 
-export type AdjustmentStore = ReturnType<typeof createAdjustmentStore>;
-
 const types = {
   product_id: 'integer',
   variant_id: 'integer',

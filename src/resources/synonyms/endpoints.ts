@@ -7,8 +7,9 @@ import { type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type SynonymStore, toSynonym } from './store.ts';
+import { toSynonym } from './store.ts';
 
 const tag = 'Search';
 const path = '/search/synonyms';
@@ -16,7 +17,7 @@ const access = allow.admin('products:write');
 
 export function createSynonymEndpoints(
   { database, paginator }: Dependencies,
-  { synonyms: store }: { synonyms: SynonymStore },
+  { synonyms: store }: Stores,
 ): Endpoint[] {
   const presenter = createPresenter<StoredDocument>({
     placeOf: ({ id }) => ['search', 'synonyms', id],

@@ -6,9 +6,9 @@ import { replyOk } from '../../http/response/reply.ts';
 import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { UserStore } from '../users/store.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
-import { type StoredTodo, type TodoStore, toTodo } from './store.ts';
+import { type StoredTodo, toTodo } from './store.ts';
 
 const path = '/todos';
 /** The settings that all operations share. */
@@ -16,7 +16,7 @@ const common = { tag: 'Todos', access: allow.everyone(), plainErrors: true } as 
 
 export function createTodoEndpoints(
   { database, paginator }: Dependencies,
-  { todos, users }: { todos: TodoStore; users: UserStore },
+  { todos, users }: Stores,
 ): Endpoint[] {
   /** API keys are refused: todos belong to users. */
   const requireUserId = (caller: Caller): number => {

@@ -8,8 +8,6 @@ import type { Todo, TodoFields } from './schema.ts';
 
 export type StoredTodo = Row<'todos'>;
 
-export type TodoStore = ReturnType<typeof createTodoStore>;
-
 export function toTodo(row: StoredTodo): Todo {
   return {
     id: row.id,

@@ -23,8 +23,6 @@ export interface AddressStores {
   readonly knownAddresses: Pick<KnownAddresses, 'forget'>;
 }
 
-export type Addresses = ReturnType<typeof createUserAddresses>;
-
 export function createUserAddresses(stores: AddressStores) {
   const { users, sessions, mailTokens, addressTokens, mailTemplates, knownAddresses } = stores;
 

@@ -5,21 +5,13 @@ import { createFieldError } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { createWrongPasswordError, type PasswordProof } from '../auth/current-password.ts';
-import type { SessionStore } from '../auth/store.ts';
+import { createWrongPasswordError } from '../auth/current-password.ts';
 import type { RequestContext } from '../context.ts';
-import type { Addresses } from './addresses.ts';
+import type { Stores } from '../stores.ts';
 import { presenter, type View } from './representation.ts';
 import { findRefusal, requireVisible } from './rules.ts';
 import type * as schema from './schema.ts';
 import { toEmailKey, toUser, type UserStore } from './store.ts';
-
-export interface ChangeStores {
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  readonly addresses: Addresses;
-  readonly proof: PasswordProof;
-}
 
 type Changing = RequestContext &
   Pick<
@@ -51,8 +43,10 @@ export async function lockAdministrators(
 }
 
 /** @returns a function that sets the fields of a user to the result of `fieldsOf`, called with the current user */
-export function createUserChange(database: Pick<Database, 'read'>, stores: ChangeStores) {
-  const { users, sessions, addresses, proof } = stores;
+export function createUserChange(
+  database: Pick<Database, 'read'>,
+  { users, sessions, addresses, proof }: Stores,
+) {
   const hasNewEmail = (email: string, fields: schema.ChangedFields) =>
     toEmailKey(fields.email) !== toEmailKey(email);
   const isOwner = (caller: Caller, id: number) => caller.kind === 'user' && caller.userId === id;

@@ -5,29 +5,19 @@ import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { replyNoContent } from '../../http/response/reply.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { createWrongPasswordError, type PasswordProof } from '../auth/current-password.ts';
+import { createWrongPasswordError } from '../auth/current-password.ts';
 import { accountDeletion } from '../auth/schema.ts';
-import type { CommentStore } from '../comments/store.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { ReviewStore } from '../reviews/store.ts';
+import type { Stores } from '../stores.ts';
 import { lockAdministrators, readView } from './change.ts';
-import type { MailTemplates } from './mail-templates.ts';
 import { presenter } from './representation.ts';
 import { findRefusal, leavesNoAdministrator, requireVisible } from './rules.ts';
-import type { StoredUser, UserStore } from './store.ts';
-
-export interface DeletionOptions {
-  readonly users: UserStore;
-  readonly mailTemplates: MailTemplates;
-  readonly proof: PasswordProof;
-  readonly reviews: Pick<ReviewStore, 'removeAllOf'>;
-  readonly comments: Pick<CommentStore, 'removeAll'>;
-}
+import type { StoredUser } from './store.ts';
 
 export function createDeletionEndpoints(
-  { database }: Pick<Dependencies, 'database'>,
-  { users, mailTemplates, proof, reviews, comments }: DeletionOptions,
+  { database }: Dependencies,
+  { users, mailTemplates, proof, reviews, comments }: Stores,
 ): Endpoint[] {
   async function remove(session: Transaction, user: StoredUser, cause: Cause) {
     // Before the cascade of the database would delete them: each needs an event, and ratings must be updated.

@@ -9,16 +9,12 @@ import { hashPassword } from '../auth/passwords.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { type ChangeStores, createUserChange, lockAdministrators, readView } from './change.ts';
-import type { MailTemplates } from './mail-templates.ts';
+import type { Stores } from '../stores.ts';
+import { createUserChange, lockAdministrators, readView } from './change.ts';
 import { presenter } from './representation.ts';
 import { requireCreation, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
 import { toEmailKey } from './store.ts';
-
-export interface UserOptions extends ChangeStores {
-  readonly mailTemplates: MailTemplates;
-}
 
 const tag = 'Users';
 const path = '/users';
@@ -31,9 +27,9 @@ const buildUserResponse = (description: string) => ({
   hal: schema.userHal,
 });
 
-export function createUserEndpoints({ database, paginator }: Dependencies, options: UserOptions): Endpoint[] {
-  const { users, mailTemplates } = options;
-  const change = createUserChange(database, options);
+export function createUserEndpoints({ database, paginator }: Dependencies, stores: Stores): Endpoint[] {
+  const { users, mailTemplates } = stores;
+  const change = createUserChange(database, stores);
   const parseComplete = createParser(schema.replaceUser);
 
   return [

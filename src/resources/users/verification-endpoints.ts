@@ -4,26 +4,15 @@ import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { createFieldError } from '../../http/errors.ts';
 import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import type { Session } from '../../storage/database.ts';
-import type { Guards } from '../auth/guard.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { may } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { AddressTokens } from './address-tokens.ts';
-import type { Addresses } from './addresses.ts';
-import type { MailTokens } from './mail-tokens.ts';
+import type { Stores } from '../stores.ts';
 import { presenter } from './representation.ts';
 import { createInvalidTokenError, findRefusal, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
-import { toUser, type UserStore } from './store.ts';
-
-export interface VerificationOptions {
-  readonly users: UserStore;
-  readonly mailTokens: MailTokens;
-  readonly addressTokens: AddressTokens;
-  readonly addresses: Addresses;
-  readonly guards: Guards;
-}
+import { toUser } from './store.ts';
 
 const tag = 'Users';
 const purpose = 'verification';
@@ -36,8 +25,8 @@ const askForHelp = 'An administrator can restore the address.';
 const vouches = (caller: Caller) => may(caller, admins, undefined);
 
 export function createVerificationEndpoints(
-  { clock, database }: Pick<Dependencies, 'clock' | 'database'>,
-  { users, mailTokens, addressTokens, addresses, guards }: VerificationOptions,
+  { clock, database }: Dependencies,
+  { users, mailTokens, addressTokens, addresses, guards }: Stores,
 ): Endpoint[] {
   return [
     createEndpoint({

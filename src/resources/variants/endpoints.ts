@@ -19,11 +19,11 @@ import type { Dependencies } from '../dependencies.ts';
 import { toComparableGtin } from '../products/members/gtin.ts';
 import { completeStockChange } from '../products/members/stock.ts';
 import { type LockedProduct, productOf } from '../products/row.ts';
-import type { ProductStore } from '../products/store.ts';
+import type { Stores } from '../stores.ts';
 import { type StoredVariant, variantJson, variantOf } from './row.ts';
 import { refuseUnfit } from './rules.ts';
 import * as schema from './schema.ts';
-import type { VariantChange, VariantStore } from './store.ts';
+import type { VariantChange } from './store.ts';
 
 const tag = 'Variants';
 const path = '/products/{id}/variants';
@@ -34,7 +34,7 @@ type LockedVariant = StoredVariant & { readonly product: LockedProduct };
 
 export function createVariantEndpoints(
   { database, paginator }: Dependencies,
-  { products, variants: store }: { products: ProductStore; variants: VariantStore },
+  { products, variants: store }: Stores,
 ): Endpoint[] {
   const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
     requireFound('product', id, await products.lock(session, id));

@@ -3,10 +3,10 @@ import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { replyOk } from '../../http/response/reply.ts';
-import type { Observations } from './observations.ts';
+import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 
-export function createWeatherEndpoints(observations: Observations): Endpoint[] {
+export function createWeatherEndpoints({ weather }: Stores): Endpoint[] {
   return [
     createEndpoint({
       method: 'GET',
@@ -21,7 +21,7 @@ export function createWeatherEndpoints(observations: Observations): Endpoint[] {
       responses: { 200: { description: 'The weather.', schema: schema.weather } },
       errors: ['NOT_FOUND', 'WEATHER_UNAVAILABLE'],
       async handle({ query: { city } }) {
-        const found = await observations.of(city);
+        const found = await weather.of(city);
         if (found === 'unknown') {
           throw new HttpError('NOT_FOUND', { message: `No city is known by the name "${city}".` });
         }
