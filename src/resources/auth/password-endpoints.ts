@@ -12,7 +12,6 @@ import type { Stores } from '../stores.ts';
 import { createInvalidTokenError } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
 import { type StoredUser, toEmailKey } from '../users/store.ts';
-import { createWrongPasswordError } from './current-password.ts';
 import { hashPassword } from './passwords.ts';
 import * as schema from './schema.ts';
 
@@ -86,13 +85,12 @@ export function createPasswordEndpoints(
       async handle({ body, caller, address, showQuota, write, cause }) {
         const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-        await proof({ showQuota, address }, user, body.currentPassword);
+        const requireProven = await proof({ showQuota, address }, user, body.currentPassword);
         const passwordHash = await hashPassword(body.newPassword);
         return write(async session => {
           const before = await users.lock(session, user.id);
           if (before === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-          // Changed since: the password that was compared is no longer the current one.
-          if (before.password_hash !== user.password_hash) throw createWrongPasswordError();
+          requireProven(before);
           await users.setPassword(session, before, passwordHash, cause());
           await endSessions(session, before, address, clock.now());
           return replyNoContent();

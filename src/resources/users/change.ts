@@ -5,7 +5,7 @@ import { createFieldError } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { createWrongPasswordError } from '../auth/current-password.ts';
+import { type RequireProven, refuseUnproven } from '../auth/current-password.ts';
 import type { RequestContext } from '../context.ts';
 import type { Stores } from '../stores.ts';
 import { presenter, type View } from './representation.ts';
@@ -54,23 +54,22 @@ export function createUserChange(
   /**
    * Requires the password from users who change their own address: a stolen access token must not be enough to take
    * over an account.
-   * @returns the hash that the password was compared with; undefined if none was required
+   * @returns the check of the transaction, which fails if the address changes and no password was required
    * @throws HttpError 400 without a password, 403 for a wrong one, and the errors of the change itself
    */
   async function requirePassword(
     id: number,
     context: Changing,
     fieldsOf: (current: schema.User) => schema.ChangedFields,
-  ): Promise<string | null | undefined> {
+  ): Promise<RequireProven> {
     const user = isOwner(context.caller, id) ? await users.find(database.read, id) : undefined;
-    if (user === undefined) return undefined;
+    if (user === undefined) return refuseUnproven;
     const view = await readView(database.read, users, context);
     context.precondition(() => presenter.body(view, user), user.updated_at);
     const fields = fieldsOf(toUser(user));
-    if (!hasNewEmail(user.email, fields)) return undefined;
+    if (!hasNewEmail(user.email, fields)) return refuseUnproven;
     if (fields.currentPassword === undefined) throw createPasswordRequiredError();
-    await proof(context, user, fields.currentPassword);
-    return user.password_hash;
+    return proof(context, user, fields.currentPassword);
   }
 
   return async (
@@ -78,7 +77,7 @@ export function createUserChange(
     context: Changing,
     fieldsOf: (current: schema.User) => schema.ChangedFields,
   ): Promise<Reply> => {
-    const provenHash = await requirePassword(id, context, fieldsOf);
+    const requireProven = await requirePassword(id, context, fieldsOf);
     return context.write(async session => {
       const { caller } = context;
       const administrators = await lockAdministrators(session, users, caller);
@@ -90,8 +89,7 @@ export function createUserChange(
       if (refused !== undefined) throw refused;
       const cause = context.cause();
       const isPending = isOwner(caller, id) && hasNewEmail(before.email, fields);
-      // The password changed in between: the one that was compared is no longer current.
-      if (isPending && provenHash !== before.password_hash) throw createWrongPasswordError();
+      if (isPending) requireProven(before);
       const set = isPending ? { ...fields, email: before.email, pendingEmail: fields.email } : fields;
       const after = await users.update(session, before, set, cause);
       if (after.role !== before.role) await sessions.removeAllOf(session, id, cause.at);

@@ -5,7 +5,6 @@ import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { replyNoContent } from '../../http/response/reply.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { createWrongPasswordError } from '../auth/current-password.ts';
 import { accountDeletion } from '../auth/schema.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -74,13 +73,12 @@ export function createDeletionEndpoints(
       async handle({ body, caller, address, showQuota, write, cause }) {
         const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-        await proof({ showQuota, address }, user, body.currentPassword);
+        const requireProven = await proof({ showQuota, address }, user, body.currentPassword);
         return write(async session => {
           const administrators = await lockAdministrators(session, users, caller);
           const before = await users.lock(session, user.id);
           if (before === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-          // The password was changed in the meantime, so the one that was compared is no longer current.
-          if (before.password_hash !== user.password_hash) throw createWrongPasswordError();
+          requireProven(before);
           if (leavesNoAdministrator(before, null, administrators)) throw new HttpError('LAST_ADMINISTRATOR');
           await mailTemplates.accountDeleted(session, before, cause());
           return remove(session, before, cause());
