@@ -2,7 +2,7 @@
  * Limits that delay instead of blocking. The first failures are free; after them each failure doubles the wait before
  * the next attempt. Failures are forgiven one by one while none follow.
  */
-import { type Clock, dayMs } from '../../ports/clock.ts';
+import { type Clock, dayMs, maxClockSkewMs } from '../../ports/clock.ts';
 import type { QuotaState } from './index.ts';
 
 export interface DelayRule {
@@ -42,8 +42,6 @@ interface Counted extends Charge {
 
 /** Everything is forgiven within a day. */
 const keptMs = dayMs;
-/** The most by which clocks of replicas may differ. A time further ahead is from a clock that was set back since. */
-const skewMs = 60_000;
 const untouched: Counter = { failures: 0, failed_at: 0, failed_before: 0 };
 
 /** As in Retry-After, so that each wait is over when its Retry-After and its reset say so. */
@@ -57,7 +55,7 @@ const computeDueTime = ({ failures, failed_at }: Counter, rule: DelayRule): numb
   failed_at + computeWait(failures, rule);
 
 /** Whether the last failure is in the future, because the clock was set back. */
-const isAhead = ({ failed_at }: Counter, now: number): boolean => failed_at > now + skewMs;
+const isAhead = ({ failed_at }: Counter, now: number): boolean => failed_at > now + maxClockSkewMs;
 
 /** Moves a last failure from the future to now: its wait starts again, and is no longer than before. */
 function catchUp(counter: Counter, now: number): Counter {
