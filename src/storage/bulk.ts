@@ -204,19 +204,14 @@ export function createPartialUpdate(
     }
     return changed;
   };
-  const getUpdate = (changed: number) => {
-    let known = statements.get(changed);
-    if (known === undefined) {
-      const names = [...parts.filter((_, index) => (changed & (1 << index)) !== 0).flat(), ...always];
-      const types = Object.fromEntries(names.map(name => [name, columns[name] ?? 'text']));
-      known = { names, update: createBulkUpdate(database, table, types) };
-      statements.set(changed, known);
-    }
-    return known;
+  const buildUpdate = (changed: number) => {
+    const names = [...parts.filter((_, index) => (changed & (1 << index)) !== 0).flat(), ...always];
+    const types = Object.fromEntries(names.map(name => [name, columns[name] ?? 'text']));
+    return { names, update: createBulkUpdate(database, table, types) };
   };
   return async (session, rows) => {
     for (const [changed, alike] of Map.groupBy(rows, detectChangedParts)) {
-      const { names, update } = getUpdate(changed);
+      const { names, update } = statements.getOrInsertComputed(changed, buildUpdate);
       const values = alike.map(({ id, after }) => [...names.map(name => after[name]), id]);
       await session.writeMany(update, values);
     }

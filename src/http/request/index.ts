@@ -146,12 +146,7 @@ type Check = (schema: z.ZodType, value: unknown) => unknown;
 function createCheck(): Check {
   const parsers = new Map<z.ZodType, Parse<unknown>>();
   return (schema, value) => {
-    let parse = parsers.get(schema);
-    if (parse === undefined) {
-      parse = createParser(schema);
-      parsers.set(schema, parse);
-    }
-    const result = parse(value);
+    const result = parsers.getOrInsertComputed(schema, createParser)(value);
     if (result.success) return result.data;
     throw toValidationError(result.error);
   };

@@ -96,16 +96,12 @@ type MemberCheck = (endpoint: Endpoint, body: BodySpec, type: string, value: unk
 /** The schemas to walk are derived from those of the endpoints on first use. */
 export function createMemberCheck(): MemberCheck {
   const made = { input: new WeakMap<z.ZodType, Shape>(), output: new WeakMap<z.ZodType, Shape>() };
-  const getShape = (schema: z.ZodType, io: 'input' | 'output'): Shape => {
-    let found = made[io].get(schema);
-    if (found === undefined) {
+  const getShape = (schema: z.ZodType, io: 'input' | 'output'): Shape =>
+    made[io].getOrInsertComputed(schema, () => {
       // Boundary: a JSON Schema is an object.
       const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
-      found = new Shape(flattenSchema(root, root));
-      made[io].set(schema, found);
-    }
-    return found;
-  };
+      return new Shape(flattenSchema(root, root));
+    });
   return (endpoint, body, type, value) => {
     if (body.kind === 'raw') return;
     const problems = new Problems();

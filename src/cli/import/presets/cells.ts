@@ -62,9 +62,8 @@ export function parseGtin(text: string, { note }: Drafting): string | undefined 
 /** At most this many tags per product, and characters per tag. */
 const [maxTags, maxTagLength] = [50, 50];
 
-/** @param separator the separator in files of this shop */
-export function parseTags(texts: readonly string[], separator: string, { cells, note }: Drafting): string[] {
-  const all = [...new Set(texts.flatMap(text => splitList(text, cells.tagSeparator ?? separator)))];
+export function parseTags(texts: readonly string[], { cells, note }: Drafting): string[] {
+  const all = [...new Set(texts.flatMap(text => splitList(text, cells.tagSeparator ?? ',')))];
   const tags = all.filter(tag => tag.length <= maxTagLength).slice(0, maxTags);
   if (tags.length < all.length)
     note(`tags of more than ${maxTagLength} characters, or beyond ${maxTags}, were left out`);

@@ -114,7 +114,6 @@ export const shopify: Preset = {
         categories: further,
         tags: parseTags(
           rows.map(row => row.text('tags')),
-          ',',
           drafting,
         ),
         status: readStatus(product),

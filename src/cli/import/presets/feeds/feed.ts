@@ -186,7 +186,7 @@ function readNumberedCells(row: Row, columns: RegExp): string[] {
 
 function readTags(rows: readonly Row[], drafting: Drafting): string[] | undefined {
   const cells = rows.flatMap(row => readNumberedCells(row, /^product_tags\[\d\d?\]$/i));
-  const tags = parseTags(cells.map(decodePlainText), ',', drafting);
+  const tags = parseTags(cells.map(decodePlainText), drafting);
   return tags.length === 0 ? undefined : tags;
 }
 

@@ -128,7 +128,6 @@ export const woocommerce: Preset = {
         categories,
         tags: parseTags(
           own.map(row => decodePlainText(row.text('tags'))),
-          ',',
           drafting,
         ),
         status: isArchived ? 'archived' : readStatus(parent),
