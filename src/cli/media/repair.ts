@@ -5,7 +5,7 @@ import { ImageError } from '../../media/inspect/image.ts';
 import type { PreparedImage } from '../../media/prepare.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { createImageStore } from '../../resources/images/store.ts';
-import { findHash } from '../../resources/products/members/uploads.ts';
+import { findHash, noteUnused } from '../../resources/products/members/uploads.ts';
 import { productOf, toProductFields } from '../../resources/products/row.ts';
 import { createProductStore } from '../../resources/products/store.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -36,7 +36,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     await session.run(build.deleteFrom('media_uses').where('hash', '=', hash).compile());
     for (const product_id of ids)
       await session.run(build.insertInto('media_uses').values({ hash, product_id }).compile());
-    if (ids.length === 0) await images.noteUnused(session, hash, systemClock.now());
+    if (ids.length === 0) await noteUnused(session, build, hash, systemClock.now());
   }
 
   async function removeRow(hash: string): Promise<void> {

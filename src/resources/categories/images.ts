@@ -100,7 +100,6 @@ interface Named {
 
 /** @returns a function that removes images that a product has lost from the categories that show them */
 export function createCategoryImageRemover(database: Database, outbox: Outbox) {
-  const { build } = database;
   const writer = createCategoryWriter(database, outbox);
   return async (
     session: Transaction,
@@ -114,16 +113,9 @@ export function createCategoryImageRemover(database: Database, outbox: Outbox) {
     for (const before of await session.all(query)) {
       if (before.image_id !== null && kept.has(before.image_id)) continue;
       const at = computeChangeMoment(cause.at, Math.max(before.updated_at, before.path_at));
-      const after = { ...before, ...noImage, updated_at: at };
-      const { id } = before;
-      await session.run(
-        build
-          .updateTable('categories')
-          .set({ ...noImage, updated_at: at })
-          .where('id', '=', id)
-          .compile(),
-      );
-      await writer.record(session, 'updated', before, after, cause);
+      const changes = { ...noImage, updated_at: at };
+      await writer.update(session, before.id, changes);
+      await writer.record(session, 'updated', before, { ...before, ...changes }, cause);
     }
   };
 }

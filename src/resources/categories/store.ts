@@ -29,7 +29,6 @@ export function createCategoryStore(
   const counts = createCategoryCounts(database);
   const writer = createCategoryWriter(database, outbox);
   const images = createCategoryImages(database);
-  const find = (session: Session, id: number) => session.first(writer.byId({ id }));
 
   /** The parent of a category with these fields, and its path. */
   async function resolvePlace(
@@ -39,7 +38,9 @@ export function createCategoryStore(
   ) {
     const levels = before === undefined ? 1 : await writer.levels(session, before);
     const parent =
-      parentId === null ? undefined : requirePlace(parentId, await find(session, parentId), before, levels);
+      parentId === null
+        ? undefined
+        : requirePlace(parentId, await writer.find(session, parentId), before, levels);
     const path = parent === undefined ? name : `${parent.path}${separator}${name}`;
     const same = await session.first(writer.byPath({ path }));
     if (same !== undefined && same.id !== before?.id) throw createNameTakenError(name, same);
@@ -67,7 +68,7 @@ export function createCategoryStore(
   }
 
   return {
-    find,
+    find: writer.find,
     counts,
     tree: createCategoryTree(database),
     list: createLister<StoredCategory>(database, { table: 'categories', columns: categoryColumns }),
@@ -118,7 +119,7 @@ export function createCategoryStore(
         path_at: isMoved ? at : before.path_at,
       };
       if (isMoved) await rename(session, before, after, cause);
-      await session.run(writer.update({ ...after }));
+      await writer.update(session, before.id, after);
       await writer.record(session, 'updated', before, after, cause);
       return after;
     },
@@ -128,7 +129,7 @@ export function createCategoryStore(
       const children = await writer.children(session, before.id);
       const products = await counts.direct(session, before.id);
       if (children > 0 || products > 0) throw createNotEmptyError({ children, products });
-      await session.run(build.deleteFrom('categories').where('id', '=', before.id).compile());
+      await writer.remove(session, before.id);
       // These totals are all zero. No other transaction uses them, since this one owns the tree.
       await session.run(build.deleteFrom('product_totals').where('category_id', '=', before.id).compile());
       await writer.record(session, 'deleted', before, undefined, cause);

@@ -3,7 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import { findFreeSlug, getPathsBelow, separator, toSlug } from '../../storage/categories/names.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Arguments, prepareQuery } from '../../storage/prepared.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { type CategoryImage, categoryColumns, type StoredCategory, toCategory } from './row.ts';
 import { type CategoryFields, lastPosition } from './schema.ts';
@@ -14,6 +15,7 @@ const movedAtOnce = 250;
 /** Writes categories and their events; the caller has checked their place in the tree. */
 export function createCategoryWriter(database: Database, outbox: Outbox) {
   const statements = buildCategoryStatements(database);
+  const rows = createTableRows<StoredCategory>(database, 'categories', categoryColumns);
 
   const changeOf = createChangeBuilder<StoredCategory>('category', row => JSON.stringify(toCategory(row)));
   const record = (
@@ -26,6 +28,9 @@ export function createCategoryWriter(database: Database, outbox: Outbox) {
 
   return {
     ...statements,
+    find: rows.find,
+    update: rows.update,
+    remove: rows.remove,
     record,
     /** Creates a category below `parent`, which must have no other child with this name. */
     async create(
@@ -50,7 +55,7 @@ export function createCategoryWriter(database: Database, outbox: Outbox) {
         updated_at: cause.at,
         path_at: 0,
       };
-      const id = await session.insert(statements.insert(values));
+      const id = await rows.insert(session, values);
       const row = { id, ...values };
       await record(session, 'created', undefined, row, cause);
       return row;
@@ -64,10 +69,6 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
     (await session.first(query.compile(build)))?.number ?? undefined;
 
   return {
-    byId: prepareQuery<{ id: number }, StoredCategory>(
-      build,
-      ({ id }) => sql`select ${names} from categories where id = ${id}`,
-    ),
     byPath: prepareQuery<{ path: string }, StoredCategory>(
       build,
       ({ path }) => sql`select ${names} from categories where path = ${path}`,
@@ -77,19 +78,6 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
       build,
       ({ productId }) => sql`select ${names} from categories
         where image_product_id = ${productId} order by id`,
-    ),
-    insert: prepareQuery<Arguments, unknown>(
-      build,
-      argument =>
-        sql`insert into categories (${sql.join(categoryColumns.map(name => sql.ref(name)))})
-        values (${sql.join(categoryColumns.map(name => argument[name]))})`,
-    ),
-    update: prepareQuery<Arguments, unknown>(
-      build,
-      argument =>
-        sql`update categories
-        set ${sql.join(categoryColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`))}
-        where id = ${argument.id}`,
     ),
     /** Updates the paths of all descendants of a category. Its new path must not lie below the former one. */
     async move(session: Transaction, before: StoredCategory, after: StoredCategory) {

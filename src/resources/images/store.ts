@@ -28,13 +28,6 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
       return (await session.first(query.compile())) !== undefined;
     },
 
-    /** Records that an image may have become unused: it is deleted later, if no product uses it then. */
-    async noteUnused(session: Session, hash: string, at: number): Promise<void> {
-      const unused = sql`insert into media_unused (hash, since) values (${hash}, ${at})
-        on conflict (hash) do update set since = excluded.since`;
-      await session.run(unused.compile(build));
-    },
-
     /** Deletes some rows of images that no product has used for long; returns their hashes, in order. */
     async forgetUnused(session: Transaction, now: number): Promise<string[]> {
       const due = await session.all(

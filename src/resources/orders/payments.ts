@@ -28,6 +28,24 @@ interface Task {
   readonly reference: string;
 }
 
+/** @returns a function that changes the status of a payment, unless it has changed since; `now` is epoch milliseconds */
+const createStatusChange =
+  (build: Database['build']) =>
+  async (
+    session: Session,
+    { order_id, reference, status: from }: Omit<StoredPayment, 'provider'>,
+    status: PaymentStatus,
+    now: number,
+  ): Promise<void> => {
+    const query = build
+      .updateTable('payments')
+      .set({ status, updated_at: now })
+      .where('order_id', '=', order_id)
+      .where('reference', '=', reference)
+      .where('status', '=', from);
+    await session.run(query.compile());
+  };
+
 export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Queue) {
   const columns = ['order_id', 'provider', 'reference', 'status'] as const;
   const select = build.selectFrom('payments').select(columns).$castTo<StoredPayment>();
@@ -67,20 +85,7 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
       payment.reference === null
         ? save(session, { ...payment, status: 'cancelled' }, cause.at)
         : add(session, 'cancel', payment, cause),
-    /** Records that a payment can no longer be made, unless its status has changed since. */
-    async ended(
-      session: Session,
-      { order_id, reference }: Pick<StoredPayment, 'order_id' | 'reference'>,
-      now: number,
-    ): Promise<void> {
-      const query = build
-        .updateTable('payments')
-        .set({ status: 'cancelled', updated_at: now })
-        .where('order_id', '=', order_id)
-        .where('reference', '=', reference)
-        .where('status', '=', 'pending');
-      await session.run(query.compile());
-    },
+    changeStatus: createStatusChange(build),
     /** Queues the refund of a payment for after the commit. */
     async refund(session: Session, payment: StoredPayment, cause: Cause): Promise<void> {
       await save(session, { ...payment, status: 'refunding' }, cause.at);
@@ -95,6 +100,7 @@ export function createPaymentConsumer(
   provider: PaymentProvider | undefined,
   now: () => number,
 ): Consumer {
+  const changeStatus = createStatusChange(build);
   // Boundary: `add` above has written this text.
   const read = (payload: string) => JSON.parse(payload) as Task;
   return {
@@ -107,16 +113,9 @@ export function createPaymentConsumer(
     },
     async delivered(session, payload) {
       const { task, orderId, reference } = read(payload);
-      // A payment whose status has changed since stays as it is.
-      const [from, status] =
+      const [from, to] =
         task === 'cancel' ? (['pending', 'cancelled'] as const) : (['refunding', 'refunded'] as const);
-      const query = build
-        .updateTable('payments')
-        .set({ status, updated_at: now() })
-        .where('order_id', '=', orderId)
-        .where('reference', '=', reference)
-        .where('status', '=', from);
-      await session.run(query.compile());
+      await changeStatus(session, { order_id: orderId, reference, status: from }, to, now());
     },
   };
 }

@@ -58,8 +58,9 @@ export const createShowOrder =
       ...(changeable ? { cancel: { href: `${self}/cancel`, method: 'POST' } as const } : {}),
       ...(payable ? { pay: { href: `${self}/payment`, method: 'POST' } as const } : {}),
     });
-    const { items, ...members } = toOrder(whole);
-    if (!isHal(mediaType)) return { ...toOrder(whole), _links: links };
+    const shown = toOrder(whole);
+    if (!isHal(mediaType)) return { ...shown, _links: links };
+    const { items, ...members } = shown;
     const embedded =
       customer === undefined || customerAddress === undefined
         ? {}

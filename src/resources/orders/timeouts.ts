@@ -26,7 +26,7 @@ interface Parts {
   readonly clock: Clock;
   readonly queue: Queue;
   readonly orders: OrderStore;
-  readonly payments: Pick<PaymentStore, 'find' | 'ended'>;
+  readonly payments: Pick<PaymentStore, 'find' | 'changeStatus'>;
   readonly provider: PaymentProvider | undefined;
   readonly cancel: Cancel;
 }
@@ -53,7 +53,7 @@ export function createOrderTimeouts(
     if (provider === undefined || payment?.status !== 'pending' || payment.reference === null) return;
     if (!(await isEnded(provider, payment.reference)))
       throw new Error(`the payment of order ${id} is made or being made; its report decides`);
-    await database.write(session => payments.ended(session, payment, clock.now()));
+    await database.write(session => payments.changeStatus(session, payment, 'cancelled', clock.now()));
   }
 
   return {

@@ -56,11 +56,13 @@ export const variants: Collection = {
   },
 };
 
+/** The same text for the same options in any order. */
+export const toCombination = (options: VariantFields['options']): string =>
+  JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
+
 /** Unique among the variants of a product. A digest, since the values may be too long for an index. */
-function computeCombination(options: VariantFields['options']): string {
-  const entries = Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1));
-  return new Bun.CryptoHasher('sha256').update(JSON.stringify(entries)).digest('base64url');
-}
+const computeCombination = (options: VariantFields['options']): string =>
+  new Bun.CryptoHasher('sha256').update(toCombination(options)).digest('base64url');
 
 /** What the service maintains of a variant; clients cannot set it. */
 export interface KeptVariant {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { buildErrorDetail, type ErrorDetail } from '../../../http/errors.ts';
 import type { Parse } from '../../../http/request/parser.ts';
 import { toErrorDetails } from '../../../http/schema.ts';
+import { toCombination } from '../../variants/row.ts';
 import { createVariant } from '../../variants/schema.ts';
 import type { Option } from '../members/options.ts';
 import { stockPart } from '../members/stock.ts';
@@ -17,9 +18,6 @@ export const variantRecords = z.array(
 
 /** A variant of a record; omitted members are absent. */
 export type VariantRecord = z.output<typeof variantRecords>[number];
-
-export const toCombination = (options: VariantRecord['options']): string =>
-  JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** A combination for messages: `Size M, Colour Red`. */
 export const formatOptions = (options: VariantRecord['options']): string =>

@@ -2,13 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createFieldError } from '../../../http/errors.ts';
 import { maxId } from '../../../storage/database.ts';
-import { type StoredVariant, toVariantFields, variantOf } from '../../variants/row.ts';
+import { type StoredVariant, toCombination, toVariantFields, variantOf } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
 import { maxValues, type Option } from '../members/options.ts';
 import { mergeStockPart, type Stock, type StockFields, toKeptStock, toStock } from '../members/stock.ts';
 import { refuseBelowReserved } from '../rules.ts';
 import type { ProductFields } from '../schema.ts';
-import { collectOptions, formatOptions, toCombination, type VariantRecord } from './variant-records.ts';
+import { collectOptions, formatOptions, type VariantRecord } from './variant-records.ts';
 
 /** A variant while a batch is planned: its state after the records so far. */
 export interface Slot {

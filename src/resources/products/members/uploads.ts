@@ -1,6 +1,6 @@
 /** Uploaded images: records which products show them, on every change of a product's images; reads which ones exist. */
 import { sql } from 'kysely';
-import type { Database, Session, Transaction } from '../../../storage/database.ts';
+import type { Builder, Database, Session, Transaction } from '../../../storage/database.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
 import { computeImageId, type Image, mediaPath, type SentImage } from './images.ts';
 
@@ -19,6 +19,13 @@ export function findHash(url: string): string | undefined {
 const collectHashes = (images: readonly Pick<Image, 'url'>[]): Set<string> =>
   new Set(images.flatMap(({ url }) => findHash(url) ?? []));
 
+/** Records that an image may have become unused: it is deleted later, if no product uses it then. */
+export async function noteUnused(session: Session, build: Builder, hash: string, at: number): Promise<void> {
+  const unused = sql`insert into media_unused (hash, since) values (${hash}, ${at})
+    on conflict (hash) do update set since = excluded.since`;
+  await session.run(unused.compile(build));
+}
+
 /** @returns a function that records changed uses; `at` is the time in epoch milliseconds */
 export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
   async function release(session: Transaction, id: number, hashes: readonly string[], at: number) {
@@ -27,11 +34,7 @@ export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
       .where('product_id', '=', id)
       .where('hash', 'in', [...hashes]);
     await session.run(gone.compile());
-    for (const hash of hashes) {
-      const unused = sql`insert into media_unused (hash, since) values (${hash}, ${at})
-        on conflict (hash) do update set since = excluded.since`;
-      await session.run(unused.compile(build));
-    }
+    for (const hash of hashes) await noteUnused(session, build, hash, at);
   }
 
   return async (session: Transaction, changes: readonly ImageChange[], at: number): Promise<void> => {
