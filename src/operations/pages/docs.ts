@@ -1,6 +1,7 @@
 /** The documentation page: Swagger UI over /openapi.json. The service serves all of its files. */
 import { join } from 'node:path';
 import { computeEntityTag } from '../../http/cache/conditional.ts';
+import { runOnce } from '../../turns/slices.ts';
 
 /** A file of the page. */
 interface DocsAsset {
@@ -71,15 +72,9 @@ export function createDocs(): Docs {
 }
 
 /** A file of Swagger UI followed by one of the service's own; read once. */
-function createJoinedFile(theirs: string, own: string): () => Promise<StaticBody> {
-  let made: Promise<StaticBody> | undefined;
-  async function read(): Promise<StaticBody> {
+const createJoinedFile = (theirs: string, own: string): (() => Promise<StaticBody>) =>
+  runOnce(async () => {
     const files = [Bun.resolveSync(`swagger-ui-dist/${theirs}`, import.meta.dir), join(import.meta.dir, own)];
     const texts = await Promise.all(files.map(file => Bun.file(file).text()));
     return createStaticBody(texts.join('\n'));
-  }
-  return () => {
-    made ??= read();
-    return made;
-  };
-}
+  });
