@@ -7,3 +7,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function findMember(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
+
+/** The names of an object's members, in their order; the object has no others than its type. */
+export function getMemberNames<Members extends object>(members: Members) {
+  // Boundary: Object.keys types its result as string[], because an object may have more members than its type.
+  return Object.keys(members) as (keyof Members & string)[];
+}

@@ -2,6 +2,7 @@
  * The outbox: a transaction that changes a resource also records its old and new representation and the actor. A change
  * and its event are committed or rolled back together; the events are also the audit trail.
  */
+import { getMemberNames } from '../json-object.ts';
 import { type ColumnType, createBulkInsert } from '../storage/bulk.ts';
 import { createCollectionVersions, createMark } from '../storage/changes/versions.ts';
 import type { Database, Transaction } from '../storage/database.ts';
@@ -102,8 +103,7 @@ const shownColumns = {
   created_at: 'double precision',
 } as const satisfies { readonly [Column in Exclude<keyof StoredEvent, 'id'>]: ColumnType };
 /** All columns except the id, which the database assigns. */
-// Boundary: Object.keys types its result as string[]; the record has these keys and no others.
-export const eventColumns = Object.keys(shownColumns) as readonly (keyof typeof shownColumns)[];
+export const eventColumns = getMemberNames(shownColumns);
 
 export interface Outbox {
   /**

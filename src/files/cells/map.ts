@@ -1,11 +1,10 @@
 /** Mappings from the fields of a product to the columns of a file. */
 
-import { isObject } from '../../json-object.ts';
+import { getMemberNames, isObject } from '../../json-object.ts';
 import { type Field, fieldReaders, findReader } from './fields.ts';
 
 /** The product fields that can be imported and exported, in the order of an exported file. */
-// Boundary: Object.keys types its result as string[].
-export const productFields = Object.keys(fieldReaders) as readonly Field[];
+export const productFields: readonly Field[] = getMemberNames(fieldReaders);
 
 /** Fields → the columns that they are read from. */
 export type Mapping = ReadonlyMap<string, string>;

@@ -1,5 +1,7 @@
 /** The errors of the document: those that each endpoint may send, and a shared response for each status. */
+
 import { STATUS_CODES } from 'node:http';
+import { getMemberNames } from '../../json-object.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { buildErrorDetail, type ErrorCode, errorTable } from '../errors.ts';
 import { json, problemJson } from '../negotiate.ts';
@@ -7,7 +9,7 @@ import { getStatusPhrase } from '../response/error-body.ts';
 import { buildHeaders, type ParticularHeader } from './headers.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
-const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
+const codes = getMemberNames(errorTable);
 
 /** Whether an endpoint is a GET with an entity tag, which may respond 304. */
 export function isConditional({ method, responses }: Endpoint): boolean {

@@ -1,4 +1,5 @@
 /** Response headers, as shared components. */
+import { getMemberNames } from '../../json-object.ts';
 import { addValueTexts, type SchemaObject } from './schemas.ts';
 
 interface HeaderObject {
@@ -172,8 +173,7 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
   ...particular,
 };
 export type ParticularHeader = keyof typeof particular | keyof typeof occasional;
-// Boundary: Object.keys types its result as string[]; the record has these keys and no others.
-export const occasionalHeaders = Object.keys(occasional) as readonly (keyof typeof occasional)[];
+export const occasionalHeaders = getMemberNames(occasional);
 
 /** The common headers, and those of one response. */
 export function buildHeaders(

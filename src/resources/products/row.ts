@@ -3,7 +3,9 @@
  * filters, sorts and unique indexes. This file builds both, from what clients set and what the service maintains: the
  * rating, images, reserved stock, and the summary of variants.
  */
+
 import { type RawBuilder, sql } from 'kysely';
+import { getMemberNames } from '../../json-object.ts';
 import { toEventAttributes } from '../../storage/attributes/values.ts';
 import type { ColumnType } from '../../storage/bulk.ts';
 import { getPathsAbove } from '../../storage/categories/names.ts';
@@ -112,8 +114,7 @@ export const writtenColumns = {
   base_price: 'double precision',
   variant_count: 'integer',
 } as const satisfies { readonly [Column in keyof WrittenRow]: ColumnType };
-// Boundary: Object.keys returns string[]; the record has exactly these keys.
-export const writtenNames = Object.keys(writtenColumns) as readonly (keyof WrittenRow)[];
+export const writtenNames = getMemberNames(writtenColumns);
 
 /** The summary of a product's variants. */
 interface VariantSummary {

@@ -1,4 +1,5 @@
 /** The queries of stock adjustments. Each records the resulting quantities, and never changes. */
+import { getMemberNames } from '../../json-object.ts';
 import { type ColumnType, createBulkInsert } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
@@ -22,8 +23,7 @@ const types = {
   actor: 'text',
   created_at: 'double precision',
 } as const satisfies { readonly [Column in keyof NewAdjustment]: ColumnType };
-// Boundary: Object.keys returns string[]; the record has exactly these keys.
-const columns = Object.keys(types) as readonly (keyof NewAdjustment)[];
+const columns = getMemberNames(types);
 
 export function toAdjustment(row: StoredAdjustment): Adjustment {
   return {

@@ -1,4 +1,5 @@
 /** A variant as a row: one text holds it (stored.ts); the other columns are for filters, sorts and unique indexes. */
+import { getMemberNames } from '../../json-object.ts';
 import type { ColumnType } from '../../storage/bulk.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { toComparedCode } from '../../storage/search/text/words.ts';
@@ -26,8 +27,7 @@ export const variantColumns = {
   updated_at: 'double precision',
   document: 'text',
 } as const satisfies { readonly [Column in keyof VariantRow]: ColumnType };
-// Boundary: Object.keys returns string[]; the record has exactly these keys.
-export const variantNames = Object.keys(variantColumns) as readonly (keyof VariantRow)[];
+export const variantNames = getMemberNames(variantColumns);
 
 export const {
   jsonOf: variantJson,

@@ -2,13 +2,14 @@
  * Bulk writing of products: many records in one transaction. Each record creates a product, or updates the existing one
  * that it matches, if it differs. Totals, the search index, tags and attributes are written once per transaction.
  */
-import { sql } from 'kysely';
+
 import type { Cause, Outbox } from '../../../events/outbox.ts';
+import { getMemberNames } from '../../../json-object.ts';
 import { createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
 import { computeChangeMoment } from '../../../storage/moments.ts';
-import { prepareQuery } from '../../../storage/prepared.ts';
 import { createSearchIndex } from '../../../storage/search/index.ts';
+import { createTableRows } from '../../../storage/table-rows.ts';
 import { createProductTotals } from '../../../storage/totals.ts';
 import { requireAttributes } from '../../attributes/rules.ts';
 import { createDefinitionStore } from '../../attributes/store.ts';
@@ -60,7 +61,7 @@ export function createProductImporter(database: Database, outbox: Outbox) {
   const writeUses = createUploadUseWriter(database);
   const clearLostCategoryImages = createCategoryImageRemover(database, outbox);
   const insert = createBulkInsert(database, 'products', writtenColumns);
-  const updateRow = prepareUpdate(database);
+  const table = createTableRows<UpdatedRow>(database, 'products', writtenNames);
   const release = createReleaser(database);
   const created = createCreationEventWriter(database);
   const definitions = createDefinitionStore(database, outbox);
@@ -163,7 +164,7 @@ export function createProductImporter(database: Database, outbox: Outbox) {
           await search.change(session, 'product', toSearchText(before), { id, ...toSearchText(after) });
           const row = toProductRow(next.fields, computeChangeMoment(now, stored.updated_at), next.kept);
           const written = { ...row, ...toCategoryColumns(after, known) };
-          await session.run(updateRow({ id, ...written }));
+          await table.update(session, id, written);
           totals.change(session, { ...stored, status: before.status }, written);
           const shown = mergeImages(images, after.images);
           await writeUses(session, [{ id, before: product.images, after: shown }], now);
@@ -220,16 +221,7 @@ const {
   variant_count: _variants,
   ...plainColumns
 } = writtenColumns;
-// Boundary: as for writtenNames.
-const plainNames = Object.keys(plainColumns) as readonly (keyof typeof plainColumns)[];
+const plainNames = getMemberNames(plainColumns);
 
-function prepareUpdate({ build }: Database) {
-  type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] } & { id: number };
-  return prepareQuery<Values, unknown>(
-    build,
-    argument =>
-      sql`update products set ${sql.join(
-        writtenNames.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
-      )} where id = ${argument.id}`,
-  );
-}
+/** A mapped type, which prepared statements take, unlike an interface. */
+type UpdatedRow = { readonly [Column in keyof WrittenRow]: WrittenRow[Column] } & { readonly id: number };

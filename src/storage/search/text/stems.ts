@@ -1,4 +1,5 @@
 /** Which words are forms of the same word: by Snowball stemmers for a catalog's languages, and a few exceptions. */
+
 import { stemmer as danish } from '@orama/stemmers/danish';
 import { stemmer as dutch } from '@orama/stemmers/dutch';
 import { stemmer as english } from '@orama/stemmers/english';
@@ -11,6 +12,7 @@ import { stemmer as portuguese } from '@orama/stemmers/portuguese';
 import { stemmer as spanish } from '@orama/stemmers/spanish';
 import { stemmer as swedish } from '@orama/stemmers/swedish';
 import { createBoundedMap } from '../../../bounded-map.ts';
+import { getMemberNames } from '../../../json-object.ts';
 import { getFillers } from './fillers.ts';
 import { findOtherSpelling, toAmerican } from './spellings.ts';
 
@@ -29,8 +31,7 @@ const stemmers = {
 } as const;
 
 export type Language = keyof typeof stemmers;
-// Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
-export const languages = Object.keys(stemmers) as Language[];
+export const languages = getMemberNames(stemmers);
 
 /** English plurals that follow no rule. */
 const irregular: ReadonlyMap<string, string> = new Map([
