@@ -98,12 +98,7 @@ interface Done {
  */
 async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
-  let results = await runWithoutSavepoints(writer, group);
-  if (results === undefined) {
-    writer.execute('ROLLBACK');
-    await runWhenFree(writer, 'BEGIN IMMEDIATE');
-    results = await runWithSavepoints(writer, group);
-  }
+  const results = await runJobs(writer, group);
   const all = results.map(({ left }) => left);
   const write = async (parts: readonly Deferred[]): Promise<void> => {
     for (const { statement, rows } of parts) await writeMany(writer, statement, rows);
@@ -119,45 +114,31 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
 }
 
 /**
- * Runs jobs without savepoints, which would copy each page that a job changes. Returns undefined if a job fails after
- * it has written: only a savepoint could undo that job alone.
+ * Runs the jobs of a transaction; without savepoints first, which would copy each page that a job changes. If a job fails
+ * after it has written, which only a savepoint could undo, the transaction and all jobs begin again with savepoints.
  */
-async function runWithoutSavepoints(writer: Writer, group: readonly Job[]): Promise<Done[] | undefined> {
+async function runJobs(writer: Writer, group: readonly Job[], savepoints = false): Promise<readonly Done[]> {
   const results: Done[] = [];
   let written = 0;
   for (const job of group) {
     if (written > maxGroupBytes) break;
     const left = createLeft();
-    try {
-      results.push(await runJob(writer, job, left));
-      written += left.written;
-    } catch (error) {
-      if (group.length === 1 || !writer.connection.inTransaction) throw error;
-      if (left.hasWritten) return undefined;
-      results.push(toFailed(job, error));
-    }
-  }
-  return results;
-}
-
-/** Runs each job in a savepoint. */
-async function runWithSavepoints(writer: Writer, group: readonly Job[]): Promise<Done[]> {
-  const results: Done[] = [];
-  let written = 0;
-  for (const job of group) {
-    if (written > maxGroupBytes) break;
-    const left = createLeft();
-    writer.execute('SAVEPOINT job');
+    if (savepoints) writer.execute('SAVEPOINT job');
     try {
       results.push(await runJob(writer, job, left));
       written += left.written;
     } catch (error) {
       // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
-      if (!writer.connection.inTransaction) throw error;
-      writer.execute('ROLLBACK TO job');
+      if (!writer.connection.inTransaction || group.length === 1) throw error;
+      if (savepoints) writer.execute('ROLLBACK TO job');
+      else if (left.hasWritten) {
+        writer.execute('ROLLBACK');
+        await runWhenFree(writer, 'BEGIN IMMEDIATE');
+        return runJobs(writer, group, true);
+      }
       results.push(toFailed(job, error));
     }
-    writer.execute('RELEASE job');
+    if (savepoints) writer.execute('RELEASE job');
   }
   return results;
 }
