@@ -6,22 +6,21 @@ import type { Session } from '../storage/database.ts';
 import { takeTurn } from './index.ts';
 
 /** @returns a session that yields to the event loop before a statement, if work since the last turn took long */
-export function wrapInSlices({ all, first, run }: Session): Session {
+export const wrapInSlices = (session: Session): Session =>
+  wrapSession(session, async send => {
+    const due = takeTurn();
+    if (due !== undefined) await due;
+    return send();
+  });
+
+/** @param around runs each statement with what comes before or after it */
+export function wrapSession(
+  { all, first, run }: Session,
+  around: <T>(send: () => Promise<T>) => Promise<T>,
+): Session {
   return {
-    async all(query) {
-      const due = takeTurn();
-      if (due !== undefined) await due;
-      return all(query);
-    },
-    async first(query) {
-      const due = takeTurn();
-      if (due !== undefined) await due;
-      return first(query);
-    },
-    async run(query) {
-      const due = takeTurn();
-      if (due !== undefined) await due;
-      return run(query);
-    },
+    all: query => around(() => all(query)),
+    first: query => around(() => first(query)),
+    run: query => around(() => run(query)),
   };
 }

@@ -16,8 +16,8 @@ export async function mapInSlices<Item, Result>(
   const results: Result[] = [];
   for (const item of items) {
     results.push(map(item));
-    const next = takeTurn();
-    if (next !== undefined) await next;
+    const due = takeTurn();
+    if (due !== undefined) await due;
   }
   return results;
 }
@@ -112,8 +112,7 @@ export async function sendInSlices<Item, Result>(
     // A rejection reaches the caller, who awaits all results; it may occur while others are yet to be sent.
     result.catch(() => undefined);
     sent.push(result);
-    const due = takeTurn();
-    if (due !== undefined) await due;
+    await takeTurn();
   }
   return sent;
 }

@@ -20,8 +20,7 @@ export function createAttributeFits(
       if (before !== undefined && isSame(before, after)) return;
       defined ??= await definitions.seenBy(session);
       // A product is compared with all definitions: very many products with very many definitions take long.
-      const due = takeTurn();
-      if (due !== undefined) await due;
+      await takeTurn();
       requireAttributes(defined, after, before);
     };
   };

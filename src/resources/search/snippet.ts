@@ -49,8 +49,7 @@ export async function buildSnippet({ title, body, fields }: Shown, found: WordTe
   if (inBody !== undefined) return inBody;
   const finding: string[] = [];
   for (const field of fields) {
-    const due = takeTurn();
-    if (due !== undefined) await due;
+    await takeTurn();
     if (findPiece(field, found) !== undefined) finding.push(field);
   }
   const parts = body === '' ? finding : [body, ...finding];
@@ -77,8 +76,7 @@ async function findJoinedPiece(texts: readonly string[], found: WordTest): Promi
   // Hits for the code of a variant, for example, have no words to mark.
   if (found.beginnings.length === 0) return undefined;
   for (const text of texts) {
-    const due = takeTurn();
-    if (due !== undefined) await due;
+    await takeTurn();
     const beginning = text.slice(0, findCut(text, maxJoinedLength));
     const piece = findPieceAround(beginning, createJoinedMarker(found, beginning));
     if (piece !== undefined) return piece;

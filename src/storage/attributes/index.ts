@@ -41,8 +41,7 @@ export function createAttributeIndex(
   return async (session: Transaction, changes: readonly FilterChange[]): Promise<void> => {
     const [gone, fresh]: [Row[], FullRow[]] = [[], []];
     for (const { id, before, after } of changes) {
-      const due = takeTurn();
-      if (due !== undefined) await due;
+      await takeTurn();
       for (const [key, value] of selectDifferingValues(before, after)) gone.push([key, value.text, id]);
       for (const [key, value] of selectDifferingValues(after, before))
         fresh.push([key, value.text, id, value.kind, value.number]);

@@ -169,8 +169,7 @@ async function readChangeRows(
     if (count < atOnce || events >= most || page === maxPages) return page === 1 ? rows : [...found, ...rows];
     for (const row of rows) if (row.kind === 'event' || row.kind === 'ids') found.push(row);
     position = rows.find(({ kind }) => kind === 'position')?.name;
-    const due = takeTurn();
-    if (due !== undefined) await due;
+    await takeTurn();
   }
 }
 

@@ -106,8 +106,7 @@ export async function countByCombination(column: Counted, { words, count }: RowS
     const to = Math.min(length, from + wordsAtOnce);
     if (isMost) countRows({ codes, words, counts, flipped: -1, step: -1 }, from, to);
     else countRows({ codes, words, counts, flipped: 0, step: 1 }, from, to);
-    const due = takeTurn();
-    if (due !== undefined) await due;
+    await takeTurn();
   }
   return counts;
 }

@@ -155,8 +155,7 @@ function createSharedSession(inner: CopySession) {
   // Jobs that wait for the same result would otherwise all continue in one turn of the event loop.
   async function passOn<T>(result: Promise<T>): Promise<T> {
     const value = await result;
-    const due = takeTurn();
-    if (due !== undefined) await due;
+    await takeTurn();
     return value;
   }
   const sendStatement = <T>(statement: () => Promise<T>): Promise<T> =>

@@ -3,12 +3,12 @@
  * failure to reach the database becomes one kind of error. All code that is specific to PostgreSQL is in this folder.
  */
 import { sql } from 'kysely';
+import { wrapSession } from '../../turns/session.ts';
 import { createPostgresBuilder } from '../builder.ts';
 import { createChanges } from '../changes/index.ts';
 import {
   type Database,
   type Dialect,
-  type Session,
   StorageError,
   type Transaction,
   type WriteOptions,
@@ -166,8 +166,9 @@ export function openPostgres(options: PostgresOptions): Database {
   });
 
   const openSession = (connection: Connection) => createCopySession(connection, server);
-  const read = wrapWithRereading(
+  const read = wrapSession(
     createSession({ run: (text, parameters = []) => pool.query(text, parameters) }, server),
+    readAgainWhenLost,
   );
 
   return {
@@ -251,23 +252,16 @@ export function openPostgres(options: PostgresOptions): Database {
  * Runs a read again when its connection was lost: a connection may have died since its last use, and after a restart of
  * the server all of them have.
  */
-function wrapWithRereading(inner: Session): Session {
-  const retryWhenLost = async <T>(work: () => Promise<T>): Promise<T> => {
-    const start = performance.now();
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!isLost(error) || attempt >= attempts || performance.now() - start >= againWithin) throw error;
-        await waitForTurn();
-      }
+async function readAgainWhenLost<T>(send: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isLost(error) || attempt >= attempts || performance.now() - start >= againWithin) throw error;
+      await waitForTurn();
     }
-  };
-  return {
-    all: query => retryWhenLost(() => inner.all(query)),
-    first: query => retryWhenLost(() => inner.first(query)),
-    run: query => retryWhenLost(() => inner.run(query)),
-  };
+  }
 }
 
 /** Whether a new connection may help: this one was lost, or leads to a server that takes no writes. */

@@ -11,7 +11,8 @@ import {
 } from 'bun:sqlite';
 import type { CompiledQuery } from 'kysely';
 import { createBoundedMap } from '../../bounded-map.ts';
-import { type Session, StorageError } from '../database.ts';
+import { wrapSession } from '../../turns/session.ts';
+import { StorageError } from '../database.ts';
 import { createCommitState } from './change-counter.ts';
 import type { Connected } from './connected.ts';
 import { createWriteFailure } from './files/write-failure.ts';
@@ -134,23 +135,11 @@ export function createSharedReader(connected: Connected, file: string) {
     endSoon();
   };
   const { current } = createCommitState(connected, file, end);
-  const { all, first, run } = connected.session;
-  const shared: Session = {
-    all(query) {
-      begin();
-      return all(query);
-    },
-    first(query) {
-      begin();
-      return first(query);
-    },
-    run(query) {
-      begin();
-      return run(query);
-    },
-  };
   return {
-    session: shared,
+    session: wrapSession(connected.session, send => {
+      begin();
+      return send();
+    }),
     end,
     refresh(): void {
       if (isFresh) return;

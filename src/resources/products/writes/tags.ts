@@ -29,8 +29,7 @@ export function createTagWriter(database: Pick<Database, 'build' | 'dialect'>) {
   return async (session: Transaction, changes: readonly TagChange[]): Promise<void> => {
     const [gone, fresh]: [Row[], Row[]] = [[], []];
     for (const { id, before, after } of changes) {
-      const due = takeTurn();
-      if (due !== undefined) await due;
+      await takeTurn();
       for (const tag of new Set(before)) if (!after.includes(tag)) gone.push([tag, id]);
       for (const tag of new Set(after)) if (!before.includes(tag)) fresh.push([tag, id]);
     }
