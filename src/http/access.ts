@@ -195,6 +195,12 @@ function createKeyRequiredError(problem: Anonymous['problem']): HttpError {
   });
 }
 
+/** The id of the user who sends a request, for what belongs to users. @throws HttpError 401 for an API key */
+export function requireUserId(caller: Caller): number {
+  if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
+  return caller.userId;
+}
+
 /**
  * A 401 with its challenge, and with `error="invalid_token"` only if a token was sent (RFC 6750 §3.1).
  * @param problem why the token was rejected; undefined if none was sent

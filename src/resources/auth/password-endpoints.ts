@@ -1,7 +1,7 @@
 /** Passwords: changing one's own, and setting a new one with a mailed token. */
 import type { Consumer } from '../../events/dispatcher.ts';
 import { createCause } from '../../events/outbox.ts';
-import { allow, createUnauthorizedError } from '../../http/access.ts';
+import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import { createMailLimitError } from '../../mail/limits.ts';
@@ -9,7 +9,7 @@ import type { Session, Transaction } from '../../storage/database.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
-import { createInvalidTokenError } from '../users/rules.ts';
+import { createInvalidTokenError, requireSelf } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
 import { type StoredUser, toEmailKey } from '../users/store.ts';
 import { hashPassword } from './passwords.ts';
@@ -83,13 +83,11 @@ export function createPasswordEndpoints(
       responses: { 204: { description: 'The password was changed.' } },
       errors: ['WRONG_PASSWORD'],
       async handle({ body, caller, address, showQuota, write, cause }) {
-        const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
-        if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+        const user = await requireSelf(caller, id => users.find(database.read, id));
         const requireProven = await proof({ showQuota, address }, user, body.currentPassword);
         const passwordHash = await hashPassword(body.newPassword);
         return write(async session => {
-          const before = await users.lock(session, user.id);
-          if (before === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+          const before = await requireSelf(caller, id => users.lock(session, id));
           requireProven(before);
           await users.setPassword(session, before, passwordHash, cause());
           await endSessions(session, before, address, clock.now());

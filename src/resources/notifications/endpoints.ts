@@ -1,5 +1,5 @@
 /** Notifications over HTTP: users see only their own. */
-import { allow, type Caller, createUnauthorizedError } from '../../http/access.ts';
+import { allow, requireUserId } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
@@ -48,9 +48,9 @@ export function createNotificationEndpoints(
     presenter,
     rows: {
       find: async (session, { id }, caller) =>
-        requireOwn(id, await store.find(session, requireReader(caller), id)),
+        requireOwn(id, await store.find(session, requireUserId(caller), id)),
       lock: async (session, { id }, caller) =>
-        requireOwn(id, await store.lock(session, requireReader(caller), id)),
+        requireOwn(id, await store.lock(session, requireUserId(caller), id)),
       async update(session, before, { read }, cause) {
         const readAt = read ? (before.read_at ?? cause.at) : null;
         if (readAt !== before.read_at) await store.setReadAt(session, before.id, readAt);
@@ -72,7 +72,7 @@ export function createNotificationEndpoints(
       list: store.list,
       sortColumns: schema.sortColumns,
       requested({ query, caller }) {
-        const mine = createEqualConditions({ user_id: requireReader(caller) });
+        const mine = createEqualConditions({ user_id: requireUserId(caller) });
         const conditions = query.unread === undefined ? mine : [...mine, readConditions[query.unread]];
         return { query, conditions };
       },
@@ -93,7 +93,7 @@ export function createNotificationEndpoints(
       },
       handle({ caller, write, cause }) {
         return write(async session =>
-          replyOk({ updated: await store.markAllRead(session, requireReader(caller), cause().at) }),
+          replyOk({ updated: await store.markAllRead(session, requireUserId(caller), cause().at) }),
         );
       },
     }),
@@ -104,12 +104,6 @@ export function createNotificationEndpoints(
     crud.patch({ summary: 'Mark a notification as read or unread', success }),
     crud.remove(),
   ];
-}
-
-/** An API key is not a user: no scope grants access to these endpoints. */
-function requireReader(caller: Caller): number {
-  if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
-  return caller.userId;
 }
 
 /** @throws HttpError 404 */

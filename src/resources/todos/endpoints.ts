@@ -1,5 +1,5 @@
 /** Todos over HTTP. They have the specification's own envelopes, and its `{error}` for 400 and 404. */
-import { allow, type Caller, createUnauthorizedError } from '../../http/access.ts';
+import { allow, createUnauthorizedError, requireUserId } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError, requireFound } from '../../http/errors.ts';
 import { replyOk } from '../../http/response/reply.ts';
@@ -18,11 +18,6 @@ export function createTodoEndpoints(
   { database, paginator }: Dependencies,
   { todos, users }: Stores,
 ): Endpoint[] {
-  /** API keys are refused: todos belong to users. */
-  const requireUserId = (caller: Caller): number => {
-    if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
-    return caller.userId;
-  };
   const presenter = createPresenter<StoredTodo>({
     placeOf: ({ id }) => ['todos', id],
     representationOf: toTodo,

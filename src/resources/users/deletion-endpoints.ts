@@ -1,6 +1,6 @@
 /** Deletes accounts: for administrators and API keys, and for their owners, who must send the current password. */
 import type { Cause } from '../../events/outbox.ts';
-import { allow, createUnauthorizedError } from '../../http/access.ts';
+import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { replyNoContent } from '../../http/response/reply.ts';
@@ -11,7 +11,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { lockAdministrators, readView } from './change.ts';
 import { presenter } from './representation.ts';
-import { findRefusal, leavesNoAdministrator, requireVisible } from './rules.ts';
+import { findRefusal, leavesNoAdministrator, requireSelf, requireVisible } from './rules.ts';
 import type { StoredUser } from './store.ts';
 
 export function createDeletionEndpoints(
@@ -71,13 +71,11 @@ export function createDeletionEndpoints(
       responses: { 204: { description: 'The account was deleted.' } },
       errors: ['WRONG_PASSWORD', 'LAST_ADMINISTRATOR'],
       async handle({ body, caller, address, showQuota, write, cause }) {
-        const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
-        if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+        const user = await requireSelf(caller, id => users.find(database.read, id));
         const requireProven = await proof({ showQuota, address }, user, body.currentPassword);
         return write(async session => {
           const administrators = await lockAdministrators(session, users, caller);
-          const before = await users.lock(session, user.id);
-          if (before === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+          const before = await requireSelf(caller, id => users.lock(session, id));
           requireProven(before);
           if (leavesNoAdministrator(before, null, administrators)) throw new HttpError('LAST_ADMINISTRATOR');
           await mailTemplates.accountDeleted(session, before, cause());

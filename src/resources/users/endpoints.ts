@@ -1,6 +1,6 @@
 /** Users over HTTP. */
 import type { z } from 'zod';
-import { allow, createUnauthorizedError } from '../../http/access.ts';
+import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { checkResult, patchRepresentation } from '../../http/patch/index.ts';
 import { createParser } from '../../http/request/parser.ts';
@@ -12,7 +12,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { createUserChange, lockAdministrators, readView } from './change.ts';
 import { presenter } from './representation.ts';
-import { requireCreation, requireVisible } from './rules.ts';
+import { requireCreation, requireSelf, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
 import { toEmailKey } from './store.ts';
 
@@ -140,9 +140,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, store
       responses: { 200: buildUserResponse('The current user.') },
       async handle(context) {
         const { caller } = context;
-        const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
-        // The token is valid but its user has been deleted.
-        if (row === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+        const row = await requireSelf(caller, id => users.find(database.read, id));
         return presenter.shown(await readView(database.read, users, context), row);
       },
     }),

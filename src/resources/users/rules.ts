@@ -19,6 +19,19 @@ export function requireVisible(row: StoredUser | undefined, id: number, caller: 
   throw createNotFoundError('user', id);
 }
 
+/**
+ * The user who sends a request, found or locked by id.
+ * @throws HttpError 401 for an API key, and for a valid token whose user has been deleted
+ */
+export async function requireSelf(
+  caller: Caller,
+  read: (id: number) => Promise<StoredUser | undefined>,
+): Promise<StoredUser> {
+  const user = caller.kind === 'user' ? await read(caller.userId) : undefined;
+  if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+  return user;
+}
+
 /** Whether a change would leave the service without an administrator. @param role null if the user is deleted */
 export function leavesNoAdministrator(
   { id, role: before }: Pick<UserRow, 'id' | 'role'>,
