@@ -48,6 +48,17 @@ export function getDocumentType(position: number): DocumentType {
   if (type === undefined) throw new Error(`no type of document has the position ${position}`);
   return type;
 }
+
+/** How many documents of each of these types there are; others are not counted. */
+export function countByType(positions: readonly number[], types: readonly DocumentType[]) {
+  const counts = new Map<DocumentType, number>(types.map(type => [type, 0]));
+  for (const position of positions) {
+    const type = getDocumentType(position);
+    const count = counts.get(type);
+    if (count !== undefined) counts.set(type, count + 1);
+  }
+  return counts;
+}
 export const getDocumentId = (position: number): number => position % typeSpan;
 
 /** The name under which `add`, `change` and `remove` advance collection_versions: see memory/words.ts. */

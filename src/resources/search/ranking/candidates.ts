@@ -1,7 +1,7 @@
 /** Selects documents to score: those with all words; if they are few, some with fewer; if very many, the likeliest. */
 
 import type { Expression } from '../../../storage/search/expression.ts';
-import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
+import { countByType, type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import {
@@ -123,13 +123,6 @@ async function collectFewCandidates(
     expression,
     counts: countByType(positions, visible),
   };
-}
-
-export function countByType(positions: readonly number[], types: readonly DocumentType[]) {
-  const counts = new Map<DocumentType, number>(types.map(type => [type, 0]));
-  for (const position of positions)
-    counts.set(getDocumentType(position), (counts.get(getDocumentType(position)) ?? 0) + 1);
-  return counts;
 }
 
 /** The best of very many hits: first those with all words in a title, short titles before long ones, then others. */

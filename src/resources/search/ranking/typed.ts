@@ -2,11 +2,10 @@
  * Hits for a query that is still being typed, if names do not provide them: hits with the words as they are come before
  * those with other forms of them, as in names/tiers.ts.
  */
-import type { DocumentType } from '../../../storage/search/index.ts';
+import { countByType, type DocumentType } from '../../../storage/search/index.ts';
 import { factors, type QueryWord, removeGuesses } from '../query/word.ts';
 import {
   type CandidateRequest,
-  countByType,
   fewCandidates,
   filterCandidates,
   findCandidates,

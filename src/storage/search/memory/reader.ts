@@ -2,7 +2,7 @@
  * Reads the search index: common words of products from memory (words.ts), words of few products from the index.
  * Documents of other types are found only by the index.
  */
-import { type DocumentType, getDocumentType, searchTypes } from '../index.ts';
+import { countByType, type DocumentType, getDocumentType, searchTypes } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
 import { maxDocuments, type SearchReader } from '../reading/index.ts';
 import { createFinder } from './finder.ts';
@@ -114,7 +114,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
       const counts =
         known === undefined
           ? await reader.counts(session, expression, others, smallest)
-          : countTypes(known, others);
+          : countByType(known, others);
       return new Map(
         types.map(type => [
           type,
@@ -128,13 +128,4 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
       return found === undefined ? reader.cached(session, expression, types, smallest) : undefined;
     },
   };
-}
-
-function countTypes(positions: readonly number[], types: readonly DocumentType[]): Map<DocumentType, number> {
-  const counts = new Map<DocumentType, number>(types.map(type => [type, 0]));
-  for (const position of positions) {
-    const type = getDocumentType(position);
-    if (counts.has(type)) counts.set(type, (counts.get(type) ?? 0) + 1);
-  }
-  return counts;
 }

@@ -86,7 +86,11 @@ export function* collectWordsInSteps(
 
 function collect(text: string, into: string[], join?: Joiner, inside?: string[]): number {
   if (isPlain(text)) return collectPlain(text, into, join);
-  const steps = collectFolded(text, into, join, inside);
+  return finish(collectFolded(text, into, join, inside));
+}
+
+/** Does all steps of a generator at once. @returns its result */
+export function finish<Result>(steps: Iterator<undefined, Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

@@ -1,6 +1,6 @@
 /** The words that a document is found by: those of all its fields, and those of its title again with a mark. */
 import { takeTurn } from '../../../turns/index.ts';
-import { collectWords, collectWordsInSteps, splitCodeWords } from './split.ts';
+import { collectWords, collectWordsInSteps, finish, splitCodeWords } from './split.ts';
 
 /** The searched texts of a document: title and body, and for products further fields. */
 export interface SearchText {
@@ -38,7 +38,7 @@ function getTitleMark(words: number): string {
 
 /** The words of a document: those of its title with the mark, then all words. Both databases keep each word once. */
 export function toDocumentWords(document: SearchText): string[] {
-  return toEntries(splitTexts(document));
+  return toEntries(finish(splitTextByText(document)));
 }
 
 /** The same, yielding to the event loop between texts, and within long ones. */
@@ -58,14 +58,6 @@ interface SplitTexts {
   readonly titled: number;
   /** The mark of the title. */
   readonly mark: string;
-}
-
-function splitTexts(document: SearchText): SplitTexts {
-  const steps = splitTextByText(document);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
 }
 
 /** Texts of at least this many characters are long: the time to split a text grows with its length. */
@@ -159,7 +151,7 @@ export function hasSameWords(one: SearchText, other: SearchText): boolean {
 
 /** For very many documents: the words of `toDocumentWords`, separated by spaces, and all words without marks. */
 export function splitDocument(document: SearchText): { text: string; words: readonly string[] } {
-  const split = splitTexts(document);
+  const split = finish(splitTextByText(document));
   const { words, titled, mark } = split;
   if (titled === 0 || titled + words.length > maxWords) return { text: toEntries(split).join(' '), words };
   // The same, without a list of all entries.
