@@ -1,5 +1,6 @@
 /** Computes facets: the number of rows with each value, or the distribution of numbers. */
 
+import { countWhile } from '../../binary-search.ts';
 import { type IndexedValue, isShortened, kinds } from '../attributes/values.ts';
 import type { Column } from './column.ts';
 import { countByCombination, type RowSet, toIds } from './rows.ts';
@@ -99,7 +100,8 @@ export async function computeFacetValues(column: Countable, rows: RowSet | undef
     found += 1;
     const last = best.at(-1);
     if (best.length === maxValues && last !== undefined && !isBefore(place, last)) continue;
-    insert(best, place, isBefore);
+    const rank = countWhile(best.length, at => isBefore(best[at] ?? 0, place));
+    best.splice(rank, 0, place);
     if (best.length > maxValues) best.pop();
   }
   const shown = best.flatMap(place => {
@@ -107,17 +109,6 @@ export async function computeFacetValues(column: Countable, rows: RowSet | undef
     return value === undefined ? [] : [{ value: toFacetValue(value), count: counts[place] ?? 0 }];
   });
   return { values: shown, more: found - shown.length };
-}
-
-/** Inserts the index of a value into a sorted list. */
-function insert(best: number[], place: number, isBefore: (a: number, b: number) => boolean): void {
-  let [low, high] = [0, best.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isBefore(best[middle] ?? 0, place)) low = middle + 1;
-    else high = middle;
-  }
-  best.splice(low, 0, place);
 }
 
 /** Numbers, with how many rows have each. */

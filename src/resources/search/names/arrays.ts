@@ -3,6 +3,7 @@
  * Words are numbered in alphabetical order, so that words with the same prefix are adjacent. Products are placed by the
  * length of their names: the shortest names, which have few other words, are found first.
  */
+import { countWhile } from '../../../binary-search.ts';
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { sortInSlices } from '../../../turns/slices.ts';
@@ -214,15 +215,8 @@ async function gatherPlaces({ starts, places, offsets, sequence, ids }: NameArra
 }
 
 /** The number of the first word that does not sort before this word. */
-export function findWordPlace(words: readonly string[], word: string): number {
-  let [low, high] = [0, words.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((words[middle] ?? '') < word) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const findWordPlace = (words: readonly string[], word: string): number =>
+  countWhile(words.length, place => (words[place] ?? '') < word);
 
 /** The range of words with a prefix. */
 export const findWordsBeginningWith = (words: readonly string[], beginning: string) => ({

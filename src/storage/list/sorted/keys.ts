@@ -2,7 +2,7 @@
  * Keys of rows, sorted by a number and then by id. Finding, adding or removing a key takes a binary search. Keys are
  * held in pieces, each with arrays of numbers, so that a million keys take only thousands of objects.
  */
-import { countBefore } from '../../../binary-search.ts';
+import { countBefore, countWhile } from '../../../binary-search.ts';
 import type { Key } from '../request.ts';
 
 /** A place in the order; an infinite id means before or after all rows with the value. */
@@ -47,14 +47,11 @@ export function createSortedKeys() {
 
   /** The last piece that begins before a place, or the first. */
   function findPiece(place: Place): number {
-    let [low, high] = [0, pieces.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      const piece = pieces[middle];
-      if (piece !== undefined && isBefore(piece, 0, place)) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    const begun = countWhile(pieces.length, at => {
+      const piece = pieces[at];
+      return piece !== undefined && isBefore(piece, 0, place);
+    });
+    return Math.max(0, begun - 1);
   }
 
   function split(index: number, piece: Piece): void {
@@ -162,12 +159,5 @@ function isBefore({ values, ids }: Piece, at: number, place: Place): boolean {
 }
 
 /** How many keys of a piece come before a place. */
-function countKeysBefore(piece: Piece, place: Place): number {
-  let [low, high] = [0, piece.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isBefore(piece, middle, place)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const countKeysBefore = (piece: Piece, place: Place): number =>
+  countWhile(piece.length, at => isBefore(piece, at, place));
