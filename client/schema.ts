@@ -7484,6 +7484,8 @@ export interface components {
             };
             /** @description Whether it can be bought now: active, and in stock, not tracked or on backorder. Read-only. */
             available: boolean;
+            /** @description Only of a product with variants: its own price, which variants without a price have. Read-only. */
+            basePrice?: number;
         };
         /**
          * @description The number of products with each value, by facet: the most frequent first, ties by value.
@@ -7588,6 +7590,7 @@ export interface components {
          *         "max": 1
          *       },
          *       "available": true,
+         *       "basePrice": 1,
          *       "_links": {
          *         "self": {
          *           "href": "https://shop.example/v1/products/1"
@@ -8085,6 +8088,7 @@ export interface components {
          *               "max": 1
          *             },
          *             "available": true,
+         *             "basePrice": 1,
          *             "_links": {
          *               "self": {
          *                 "href": "https://shop.example/v1/products/1"

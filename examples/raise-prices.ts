@@ -1,5 +1,6 @@
 /**
- * Raises the price of every product of a category by some per cent, without overwriting the changes of others:
+ * Raises the price of every product of a category, and of its variants, by some per cent, without overwriting the
+ * changes of others:
  *
  *   npm run example -- http://127.0.0.1:3000 admin@catalog.example PASSWORD lighting 5
  *
@@ -22,6 +23,8 @@ if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
 }
 const factor = 1 + Number(percent) / 100;
 const pageSize = 50;
+/** Of products without one. */
+const defaultCurrency = 'EUR';
 
 const onWait = (seconds: number, status: number) => console.error(`waiting ${seconds} s (${status})`);
 const administrator = createCatalog({ baseUrl, credentials: { email, password }, onWait });
@@ -32,10 +35,7 @@ try {
     const catalog = createCatalog({ baseUrl, credentials: { apiKey: key }, onWait });
     await checkQuota(catalog, category);
     let raised = 0;
-    for await (const product of productsOf(catalog, category)) {
-      await raise(catalog, product);
-      raised += 1;
-    }
+    for await (const product of productsOf(catalog, category)) raised += await raiseAll(catalog, product);
     console.log(`raised ${raised} prices by ${percent} %`);
   } finally {
     // If this fails, the key still expires; the caller needs to see the original error.
@@ -69,7 +69,7 @@ async function checkQuota(client: Catalog, wanted: string): Promise<void> {
   });
   if (data === undefined) throw new Error(`the list was refused: ${error.message}`);
   const total = 'total' in data.meta ? (data.meta.total ?? 0) : 0;
-  // One request for each page of fifty products; a read and a change for each product.
+  // One request for each page of fifty products; a read and a change for each product, without variants.
   const needed = Math.max(1, Math.ceil(total / pageSize)) + 2 * total;
   const [limit, remaining, window] = ['Limit', 'Remaining', 'Window'].map(name =>
     Number(response.headers.get(`X-RateLimit-${name}`)),
@@ -93,19 +93,73 @@ async function* productsOf(client: Catalog, wanted: string): AsyncGenerator<numb
   } while (cursor !== undefined);
 }
 
-async function raise(client: Catalog, id: number): Promise<void> {
+/** The raised price, in whole units of the currency: JPY has no decimals, KWD three. */
+function raise(price: number, currency: string): number {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+  const units = 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2);
+  return Math.round(price * factor * units) / units;
+}
+
+/** @returns the number of prices raised */
+async function raiseAll(client: Catalog, id: number): Promise<number> {
+  let raised = 0;
   for (;;) {
     const read = await client.GET('/v1/products/{id}', { params: { path: { id } } });
     // Deleted since the page was read.
-    if (read.response.status === 404) return;
+    if (read.response.status === 404) return raised;
     if (read.data === undefined) throw new Error(`product ${id} cannot be read: ${read.error.message}`);
-    const price = Math.round(read.data.price * factor * 100) / 100;
+    const { price, basePrice = price, currency, variantCount } = read.data;
+    // First, because the price that a product shows, sent back, would change nothing.
+    if (variantCount > 0 && raised === 0) {
+      raised = await raiseVariants(client, id, currency ?? defaultCurrency);
+      if (raised > 0) continue;
+    }
     const etag = read.response.headers.get('ETag') ?? '*';
     const { response, error } = await client.PATCH('/v1/products/{id}', {
       params: { path: { id }, header: { 'If-Match': etag } },
-      body: { price },
+      body: { price: raise(basePrice, currency ?? defaultCurrency) },
     });
-    if (response.ok) return;
+    if (response.ok) return raised + 1;
     if (response.status !== 412) throw new Error(`product ${id} cannot be changed: ${error?.message}`);
+  }
+}
+
+/** Raises the prices of the variants that have their own. */
+async function raiseVariants(client: Catalog, id: number, currency: string): Promise<number> {
+  let raised = 0;
+  let cursor: string | undefined;
+  do {
+    const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
+    const { data, error } = await client.GET('/v1/products/{id}/variants', {
+      params: { path: { id }, query },
+    });
+    if (data === undefined) throw new Error(`the variants of ${id} cannot be read: ${error.message}`);
+    for (const variant of data.data) {
+      if (variant.price === null) continue;
+      if (await raiseVariant(client, { id, variantId: variant.id }, currency)) raised += 1;
+    }
+    cursor = 'nextCursor' in data.meta ? (data.meta.nextCursor ?? undefined) : undefined;
+  } while (cursor !== undefined);
+  return raised;
+}
+
+async function raiseVariant(
+  client: Catalog,
+  path: { readonly id: number; readonly variantId: number },
+  currency: string,
+): Promise<boolean> {
+  for (;;) {
+    const read = await client.GET('/v1/products/{id}/variants/{variantId}', { params: { path } });
+    if (read.response.status === 404 || read.data?.price === null) return false;
+    if (read.data === undefined)
+      throw new Error(`variant ${path.variantId} cannot be read: ${read.error.message}`);
+    const etag = read.response.headers.get('ETag') ?? '*';
+    const { response, error } = await client.PATCH('/v1/products/{id}/variants/{variantId}', {
+      params: { path, header: { 'If-Match': etag } },
+      body: { price: raise(read.data.price, currency) },
+    });
+    if (response.ok) return true;
+    if (response.status !== 412)
+      throw new Error(`variant ${path.variantId} cannot be changed: ${error?.message}`);
   }
 }

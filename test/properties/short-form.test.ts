@@ -62,6 +62,7 @@ const product = fc.record({
   variantCount: count,
   priceRange: fc.record({ min: amount, max: amount }),
   available: fc.boolean(),
+  basePrice: fc.option(amount, { nil: undefined }),
 });
 
 const variant = fc.record({

@@ -48,7 +48,7 @@ describeOnDatabases('options as attributes on %s', kind => {
     if (kind === 'sqlite') expect(rest).toBeUndefined();
     else
       expect(rest).toMatch(
-        /^0037-options-as-attributes, .* catalog check --repair .* attributes of products$/,
+        /^0037-options-as-attributes, .* catalog check --repair .* attributes or variants of products$/,
       );
     const query = sql`select product_id, key, value, kind, number from product_attributes order by product_id, value`;
     const written = [1, 2].flatMap(product_id => [

@@ -163,7 +163,8 @@ export function toKeptProduct(product: Product): Kept {
 /** The fields of a product that clients may set. @param basePrice as in its row */
 export function toProductFields(product: Product, basePrice: number | null): ProductFields {
   const { id: _id, createdAt: _created, updatedAt: _updated, rating: _rating, ...rest } = product;
-  const { variantCount: _count, priceRange: _range, available: _available, stock, ...written } = rest;
+  const { variantCount: _count, priceRange: _range, available: _available, ...others } = rest;
+  const { basePrice: _basePrice, stock, ...written } = others;
   return { ...written, price: basePrice ?? written.price, stock: toStockFields(stock) };
 }
 
@@ -205,7 +206,7 @@ export function toWrittenProduct(
   const priceRange = variants.prices ?? { min: fields.price, max: fields.price };
   const isInStock = variants.count === 0 ? isBuyable(stock) : variants.available;
   // Written out instead of spread, because imports build very many.
-  const members: Omit<Product, 'id'> = {
+  const own: Omit<Product, 'id'> = {
     category: fields.category,
     categories: fields.categories,
     name: fields.name,
@@ -232,6 +233,7 @@ export function toWrittenProduct(
     priceRange,
     available: fields.status === 'active' && isInStock,
   };
+  const members = variants.count === 0 ? own : { ...own, basePrice: fields.price };
   const row = {
     ...toProductColumns(members),
     created_at: createdAt,

@@ -136,6 +136,11 @@ export const product = z
       .describe(
         'Whether it can be bought now: active, and in stock, not tracked or on backorder. Read-only.',
       ),
+    basePrice: price
+      .optional()
+      .describe(
+        'Only of a product with variants: its own price, which variants without a price have. Read-only.',
+      ),
   })
   .meta({ id: 'Product', example });
 

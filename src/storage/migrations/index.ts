@@ -40,6 +40,7 @@ import { optionsAsAttributes } from './0037-options-as-attributes.ts';
 import { unspacedScripts } from './0038-expand-unspaced-scripts.ts';
 import { deliveriesByAge } from './0039-expand-deliveries-by-age.ts';
 import { keysByCreator } from './0040-expand-keys-by-creator.ts';
+import { ownPrices } from './0041-own-prices.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -83,4 +84,5 @@ export const migrations: readonly Migration[] = [
   unspacedScripts,
   deliveriesByAge,
   keysByCreator,
+  ownPrices,
 ];

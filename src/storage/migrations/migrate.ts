@@ -49,7 +49,7 @@ export function describeRest(
   // Only one process serves a database file.
   if (isNew || prepared.length === 0 || dialect.name === 'sqlite') return undefined;
   const list = prepared.map(({ name }) => name).join(', ');
-  return `${list}: what replicas of the release before write from now on is indexed in their form; when the last has stopped, run catalog check, and catalog check --repair if it reports the search index or attributes of products`;
+  return `${list}: what replicas of the release before write from now on is in their form; when the last has stopped, run catalog check, and catalog check --repair if it reports the search index, attributes or variants of products`;
 }
 
 interface Run {

@@ -231,7 +231,7 @@ describeOnDatabases('catalog check on %s', kind => {
         /./,
       ],
       [
-        `update products set document = replace(document, ']}],1]', ']}],1,null,false]'), available = 0
+        `update products set document = replace(document, ']}],1,null,null,4]', ']}],1,null,false,4]'), available = 0
         where name = 'Glove'`,
         /./,
       ],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createCatalog } from '../../../client/index.ts';
-import { createPlace, type Place, productsOf, type Running, waitFor } from '../../cli/program.ts';
+import { createPlace, type Place, productsOf, type Running, variantsOf, waitFor } from '../../cli/program.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { signIn, startTestService } from '../../support/service/service.ts';
 
@@ -74,6 +74,30 @@ describeOnDatabases('the example on %s', kind => {
       out: `raised ${lamps} prices by 0 %\n`,
       err: '',
     });
+  });
+
+  test('raises the prices of variants and of products, in whole units of their currency', async () => {
+    const options = [{ name: 'Size', values: ['S', 'M'] }];
+    const priced = (...prices: (number | null)[]) =>
+      prices.map((price, index) => ({ options: { Size: ['S', 'M'][index] }, price }));
+    const lines = [
+      // Raised like a product without variants, the second would cost 21.
+      { name: 'Shade', price: 50, options, variants: priced(20, null) },
+      { name: 'Yen', price: 5980, currency: 'JPY' },
+      { name: 'Dinar', price: 12.345, currency: 'KWD' },
+    ].map(line => JSON.stringify({ ...line, category: 'shades' }));
+    expect((await place.runHere(['import', place.file('shades.ndjson', lines.join('\n'))])).status).toBe(0);
+    const child = Bun.spawn([process.execPath, example, url, email, password, 'shades', '5', '1000'], {
+      stdout: 'pipe',
+    });
+    expect(await child.stdout.text()).toBe('raised 4 prices by 5 %\n');
+    const products = (await productsOf(place)).filter(({ category }) => category === 'shades');
+    expect(products.map(({ name, price, basePrice }) => [name, price, basePrice])).toEqual([
+      ['Shade', 21, 52.5],
+      ['Yen', 6279, undefined],
+      ['Dinar', 12.962, undefined],
+    ]);
+    expect((await variantsOf(place)).map(({ price }) => price)).toEqual([21, null]);
   });
 
   test('shows its usage, and why it cannot sign in', async () => {

@@ -1,6 +1,7 @@
 /** What a product shows of its variants, and what happens to them when it changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf, read } from '../../support/data/catalog.ts';
+import { userIdOf } from '../../support/data/people.ts';
 import { chosen, options, type Variant, variantCalls } from '../../support/data/variants.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -54,6 +55,39 @@ describeOnDatabases('variants on %s', kind => {
     for (const { id } of await listed(product)) await send('DELETE', `${pathsOf(product)}/${id}`);
     expect(await shown(product)).toEqual([40, [40, 40], 0, true]);
     expect(l.position).toBe(2);
+  });
+
+  test('a product with variants shows its own price, which variants without a price cost', async () => {
+    const product = await shirt({ price: 50 });
+    const own = async () => (await read(service, product)).body.basePrice;
+    expect([product, await own()]).toEqual([expect.not.objectContaining({ basePrice: 50 }), undefined]);
+    const cheap = await add(product, { ...chosen('S'), price: 20 });
+    const plain = await add(product, chosen('M'));
+    await add(product, { ...chosen('L'), price: 100 });
+    expect([await own(), await shown(product)]).toEqual([50, [20, [20, 100], 3, true]]);
+    const items = [{ productId: product.id, variantId: plain.id, quantity: 1 }];
+    const order = await send('POST', `/v1/users/${await userIdOf(service, 'editor')}/orders`, { items });
+    expect([order.status, order.body.total]).toEqual([201, 50]);
+    // It is read-only: a product sent back as it is shown keeps it, and another price replaces it.
+    await send('PUT', pathOf(product), (await read(service, product)).body);
+    await send('PATCH', pathOf(product), { basePrice: 1 });
+    expect(await own()).toBe(50);
+    const change = [{ op: 'replace', path: '/basePrice', value: 1 }];
+    const type = { 'Content-Type': 'application/json-patch+json' };
+    const refused = await send('PATCH', pathOf(product), change, type);
+    expect([refused.status, refused.body.details?.[0].pointer]).toEqual([422, '#/basePrice']);
+    await send('PATCH', pathOf(product), { price: 60 });
+    expect([await own(), await shown(product)]).toEqual([60, [20, [20, 100], 3, true]]);
+    const { body } = await call(service, {
+      path: `/v1/events?resource=product&resourceId=${product.id}&order=desc&limit=1`,
+      as: 'admin',
+    });
+    expect([body.data[0].before.basePrice, body.data[0].after.basePrice]).toEqual([50, 60]);
+    const { data } = (await call(service, { path: `/v1/products?id=${product.id}`, as: 'user' })).body;
+    expect(data).toEqual([(await read(service, product)).body]);
+    for (const { id } of await listed(product)) await send('DELETE', `${pathsOf(product)}/${id}`);
+    expect([await own(), await shown(product)]).toEqual([undefined, [60, [60, 60], 0, true]]);
+    expect(cheap.price).toBe(20);
   });
 
   test('searches find the product by a variant’s current sku and GTIN, at once', async () => {

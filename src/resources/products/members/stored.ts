@@ -33,6 +33,7 @@ type List = readonly [
   variantCount: Stored<'variantCount'>,
   priceRange: Stored<'priceRange'>,
   available: Stored<'available'>,
+  basePrice: Stored<'basePrice'>,
 ];
 
 const unrated = { average: null, count: 0 };
@@ -73,11 +74,12 @@ export const storedProduct = createShortForm<Omit<Product, 'id'>, List>({
     product.variantCount === 0 ? null : product.variantCount,
     isOnePrice(product) ? null : product.priceRange,
     product.available === isAvailable(product.status, product.stock) ? null : product.available,
+    product.basePrice ?? null,
   ],
   membersOf(list) {
     const [category, categories, name, price, currency, description, sku, tags, createdAt, updatedAt] = list;
     const [status, stock] = [list[10] ?? 'active', list[17] ?? null];
-    return {
+    const members = {
       category,
       categories,
       name,
@@ -104,5 +106,6 @@ export const storedProduct = createShortForm<Omit<Product, 'id'>, List>({
       priceRange: list[23] ?? { min: price, max: price },
       available: list[24] ?? isAvailable(status, stock),
     };
+    return list[25] == null ? members : { ...members, basePrice: list[25] };
   },
 });
