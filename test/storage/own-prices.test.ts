@@ -11,7 +11,7 @@ const storeList = (list: readonly unknown[]) => JSON.stringify(list).replace('[n
 
 describeOnDatabases('own prices on %s', kind => {
   test('are shown after the upgrade of products with variants, and change nothing else', async () => {
-    const { database, run, remove } = await olderDatabase(kind, '0039');
+    const { database, run, remove } = await olderDatabase(kind, '0041');
     const at = '2026-01-15T09:30:00.000Z';
     const plain = [null, [], 'Coat', 20, 'EUR', null, null, [], at];
     const varied = [...plain, ...Array(13).fill(null), 2, { min: 20, max: 60 }];
