@@ -11,7 +11,7 @@ const storeList = (list: readonly unknown[]) => JSON.stringify(list).replace('[n
 
 describeOnDatabases('own prices on %s', kind => {
   test('are shown after the upgrade of products with variants, and change nothing else', async () => {
-    const { database, run, remove } = await olderDatabase(kind, '0041');
+    const { database, run, remove } = await olderDatabase(kind, '0042');
     const at = '2026-01-15T09:30:00.000Z';
     const plain = [null, [], 'Coat', 20, 'EUR', null, null, [], at];
     const varied = [...plain, ...Array(13).fill(null), 2, { min: 20, max: 60 }];
@@ -26,7 +26,7 @@ describeOnDatabases('own prices on %s', kind => {
       await run(sql`insert into products
         (name, price, status, created_at, updated_at, document, variant_count, base_price)
         values ('Coat', 20, 'active', 1, 1, ${document}, ${variants}, ${own})`);
-    expect(await migrate(database, () => 2)).toEqual(['0041-own-prices']);
+    expect(await migrate(database, () => 2)).toEqual(['0042-own-prices']);
     const query = sql<{ document: string }>`select document from products order by id`;
     const documents = (await database.read.all(query.compile(database.build))).map(row => row.document);
     const before = rows.map(([document]) => storedProduct.membersOf(document));

@@ -1,4 +1,5 @@
 /** The queries of users. Every change records an event; no event holds a password or its hash. */
+import { sql } from 'kysely';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
@@ -79,7 +80,9 @@ export function createUserStore(
   const byEmail = prepareQuery<{ key: string }, StoredUser>(build, argument =>
     build.selectFrom('users').selectAll().where('email_key', '=', argument.key),
   );
-  const administrators = build.selectFrom('users').select('id').where('role', '=', 'admin').orderBy('id');
+  // A literal, with which SQLite finds that an index has them.
+  const isAdministrator = sql<boolean>`role = 'admin'`;
+  const administrators = build.selectFrom('users').select('id').where(isAdministrator).orderBy('id');
   const readIds = async (session: Session, query: typeof administrators) =>
     (await session.all(query.compile())).map(({ id }) => id);
 

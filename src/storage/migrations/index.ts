@@ -40,7 +40,8 @@ import { optionsAsAttributes } from './0037-options-as-attributes.ts';
 import { unspacedScripts } from './0038-expand-unspaced-scripts.ts';
 import { deliveriesByAge } from './0039-expand-deliveries-by-age.ts';
 import { keysByCreator } from './0040-expand-keys-by-creator.ts';
-import { ownPrices } from './0041-own-prices.ts';
+import { administrators } from './0041-expand-administrators.ts';
+import { ownPrices } from './0042-own-prices.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -84,5 +85,6 @@ export const migrations: readonly Migration[] = [
   unspacedScripts,
   deliveriesByAge,
   keysByCreator,
+  administrators,
   ownPrices,
 ];

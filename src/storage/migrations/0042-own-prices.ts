@@ -14,7 +14,7 @@ interface Stored {
 }
 
 export const ownPrices: Migration = {
-  name: '0041-own-prices',
+  name: '0042-own-prices',
   async prepare(database) {
     const { build, dialect } = database;
     let last: number | undefined = 0;
