@@ -95,6 +95,8 @@ interface SnapshotOptions {
    * for all long reads before it.
    */
   readonly background?: boolean | 'part';
+  /** For checks of all data: on PostgreSQL no statement is cancelled, however long it takes. */
+  readonly unlimited?: boolean;
 }
 
 export interface Database {
@@ -148,8 +150,6 @@ interface Dependent {
 
 /** The parts of checks and repairs that depend on the dialect. */
 export interface DialectChecks {
-  /** Run first in a session whose statements may take long. */
-  readonly allowLongStatements: readonly RawBuilder<unknown>[];
   /**
    * Reads all data. @param quick leaves out what takes longest: whether the indexes have all rows
    * @returns a line for each damaged part, up to a limit

@@ -86,7 +86,14 @@ async function standBetween(target: string): Promise<Between> {
 }
 
 const session = { statement_timeout: patience, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
-const limits = { reads: session, writes: session, groups: session, counts: session, snapshots: session };
+const limits = {
+  reads: session,
+  writes: session,
+  groups: session,
+  counts: session,
+  snapshots: session,
+  checks: session,
+};
 
 describe.skipIf(!hasPostgres)('a pool whose connections open slowly', () => {
   let target: string;

@@ -67,12 +67,8 @@ async function findAll(database: Database, checks: readonly Check[]): Promise<Fi
 }
 
 async function find(database: Database, check: Check): Promise<string[]> {
-  const { build, dialect } = database;
   try {
-    return await database.snapshot(async session => {
-      for (const statement of dialect.checks.allowLongStatements) await session.run(statement.compile(build));
-      return check.find(session);
-    });
+    return await database.snapshot(session => check.find(session), { unlimited: true });
   } catch (error) {
     if (isDamage(error)) return [`cannot be read: ${error.message}`];
     throw error;

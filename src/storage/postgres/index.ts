@@ -98,18 +98,24 @@ export interface PostgresOptions {
   readonly pooler: Pooler | undefined;
 }
 
-export function openPostgres(options: PostgresOptions): Database {
-  const address = parseAddress(options.url);
-  const server = address.description;
-  const connector = createConnector(address, options.application, options.pooler);
-  const base = { statement_timeout: options.timeout * 1000, lock_timeout: options.lockTimeout * 1000 };
-  const limits = {
+/** The limits of sessions, by what they are for. */
+function buildSessionLimits({ timeout, lockTimeout }: PostgresOptions) {
+  const base = { statement_timeout: timeout * 1000, lock_timeout: lockTimeout * 1000 };
+  return {
     reads: { ...base, idle_in_transaction_session_timeout: silenceLimit },
     writes: { ...base, idle_in_transaction_session_timeout: silenceLimit },
     groups: { ...base, lock_timeout: groupLockTimeout, idle_in_transaction_session_timeout: silenceLimit },
     counts: { ...base, idle_in_transaction_session_timeout: silenceLimit },
     snapshots: { ...base, idle_in_transaction_session_timeout: snapshotSilenceLimit },
+    checks: { ...base, statement_timeout: 0, idle_in_transaction_session_timeout: snapshotSilenceLimit },
   };
+}
+
+export function openPostgres(options: PostgresOptions): Database {
+  const address = parseAddress(options.url);
+  const server = address.description;
+  const connector = createConnector(address, options.application, options.pooler);
+  const limits = buildSessionLimits(options);
   const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
   const pool = openPool({ size: options.poolSize, connector, limits, patience: options.timeout * 1000 });
   const build = createPostgresBuilder();
@@ -162,7 +168,7 @@ export function openPostgres(options: PostgresOptions): Database {
   const groups = createTransactionGroups({
     runTogether,
     runApart: work => attemptTransaction('writes', '', work),
-    lockTimeout: base.lock_timeout,
+    lockTimeout: limits.writes.lock_timeout,
   });
 
   const openSession = (connection: Connection) => createCopySession(connection, server);
@@ -177,7 +183,12 @@ export function openPostgres(options: PostgresOptions): Database {
     read,
     // Each statement sees all earlier commits.
     refresh: () => undefined,
-    snapshot: work => attemptTransaction('snapshots', ' isolation level repeatable read read only', work),
+    snapshot: (work, { unlimited = false } = {}) =>
+      attemptTransaction(
+        unlimited ? 'checks' : 'snapshots',
+        ' isolation level repeatable read read only',
+        work,
+      ),
 
     write<T>(
       work: (session: Transaction) => Promise<T>,

@@ -25,7 +25,7 @@ export interface PoolOptions {
   readonly patience: number;
 }
 
-export type Purpose = 'writes' | 'groups' | 'snapshots' | 'counts';
+export type Purpose = 'writes' | 'groups' | 'snapshots' | 'checks' | 'counts';
 
 export type PostgresPool = ReturnType<typeof openPool>;
 
@@ -74,6 +74,8 @@ export function openPool({ size, connector, limits, patience }: PoolOptions) {
     groups: createExclusiveGroup(together, patience, () => open(limits.groups)),
     counts: createExclusiveGroup(1, patience, () => open(limits.counts)),
     snapshots: createExclusiveGroup(snapshots, patience, () => open(limits.snapshots)),
+    // Only the command that checks the database opens it.
+    checks: createExclusiveGroup(1, patience, () => open(limits.checks)),
   };
 
   return {

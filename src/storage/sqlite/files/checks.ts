@@ -7,7 +7,6 @@ import { StorageError } from '../../database.ts';
 const maxLines = 20;
 
 export const sqliteChecks: DialectChecks = {
-  allowLongStatements: [],
   async damage(session, build, quick) {
     const pragma = quick ? 'quick_check' : 'integrity_check';
     const query = sql<Record<string, string>>`${sql.raw(`PRAGMA ${pragma}(${maxLines})`)}`;
