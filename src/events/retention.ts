@@ -69,7 +69,8 @@ export function createRetention(database: Database, clock: Clock, days: number |
     },
     async deliveries(isStopping) {
       if (days === undefined || isStopping()) return 0;
-      const last = clock.now() - days * dayMs;
+      // The last moment before the period, in whole milliseconds.
+      const last = clock.now() - days * dayMs - 1;
       return removeInParts(() => write(session => removeDeliveries(session, last)), isStopping);
     },
   };

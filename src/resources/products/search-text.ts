@@ -53,12 +53,13 @@ const searchedLists = ['tags', 'categories', 'attributes', 'options'] as const;
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** The values of attributes, except booleans. */
+/** The values of attributes, except booleans. Some are descriptions of shops, as HTML: they count without markup. */
 function collectAttributeTexts(attributes: ProductFields['attributes']): string[] {
   const texts: string[] = [];
   for (const value of Object.values(attributes)) {
-    if (typeof value === 'string' || typeof value === 'number') texts.push(String(value));
-    else if (typeof value !== 'boolean') texts.push(...value);
+    if (typeof value === 'number') texts.push(String(value));
+    else if (typeof value === 'string') texts.push(toPlainText(value));
+    else if (typeof value !== 'boolean') texts.push(...value.map(toPlainText));
   }
   return texts;
 }

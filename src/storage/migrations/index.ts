@@ -42,6 +42,7 @@ import { deliveriesByAge } from './0039-expand-deliveries-by-age.ts';
 import { keysByCreator } from './0040-expand-keys-by-creator.ts';
 import { administrators } from './0041-expand-administrators.ts';
 import { ownPrices } from './0042-own-prices.ts';
+import { lessMarkup } from './0043-expand-less-markup.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -87,4 +88,5 @@ export const migrations: readonly Migration[] = [
   keysByCreator,
   administrators,
   ownPrices,
+  lessMarkup,
 ];

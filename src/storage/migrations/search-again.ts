@@ -13,14 +13,19 @@ import {
   toDocumentType,
   toPosition,
 } from '../search/index.ts';
-import { getShownFields } from '../search/text/words.ts';
-import { createDocumentSources, type DocumentSource } from './search-documents.ts';
+import { getShownFields, toDocumentWords } from '../search/text/words.ts';
+import { createDocumentSources, type DocumentSource, type OldDocument } from './search-documents.ts';
 
 /**
  * Uses several transactions, each of which waits for locked rows for as long as a migration does (MIGRATION_TIMEOUT).
  * @param isConcerned whether a document with this text is written again
+ * @param getBefore the document with all words that it may have been written under, if some are no longer any document's
  */
-export async function writeAgain(database: Database, isConcerned: (text: string) => boolean): Promise<void> {
+export async function writeAgain(
+  database: Database,
+  isConcerned: (text: string) => boolean,
+  getBefore?: (document: OldDocument) => SearchDocument,
+): Promise<void> {
   const { build, dialect } = database;
   const [index, words, tree] = [
     createSearchIndex(database),
@@ -32,13 +37,17 @@ export async function writeAgain(database: Database, isConcerned: (text: string)
   async function writeSome({ type, read }: DocumentSource, session: Transaction, last?: SearchDocument) {
     await tree.share(session);
     const documents = await read(session, last);
-    const concerned = documents.filter(document => getTexts(document).some(isConcerned));
+    const concerned = documents.filter(document =>
+      getTexts(getBefore?.(document) ?? document).some(isConcerned),
+    );
     if (concerned.length > 0) {
       const positions = concerned.map(document =>
         sql.lit(toPosition(toDocumentType(type, document), document.id)),
       );
       await session.run(words.remove(sql.join(positions)).compile(build));
       await index.addMany(session, type, concerned);
+      if (getBefore !== undefined)
+        for (const document of concerned) index.release(session, toDocumentWords(getBefore(document)));
       isChanged = true;
     }
     return documents.at(-1);

@@ -13,7 +13,12 @@ const rowsAtOnce = 500;
 export interface DocumentSource {
   readonly type: SearchType;
   /** Some documents after `last`, in the order of ids; none at the end. */
-  read(session: Session, last: SearchDocument | undefined): Promise<SearchDocument[]>;
+  read(session: Session, last: SearchDocument | undefined): Promise<OldDocument[]>;
+}
+
+export interface OldDocument extends SearchDocument {
+  /** The same with the markup of its texts; only of products. */
+  readonly marked?: SearchDocument;
 }
 
 /**
@@ -28,7 +33,7 @@ export function createDocumentSources(
   const createSource = <Row>(
     type: SearchType,
     select: RawBuilder<Row>,
-    documentsOf: (rows: Row[], session: Session) => SearchDocument[] | Promise<SearchDocument[]>,
+    documentsOf: (rows: Row[], session: Session) => OldDocument[] | Promise<OldDocument[]>,
   ): DocumentSource => ({
     type,
     async read(session, last) {
@@ -131,25 +136,29 @@ function parseMembers(document: string): OldMembers {
   };
 }
 
-function toProductDocument({ id, document }: OldProduct): SearchDocument {
+function toProductDocument({ id, document }: OldProduct): OldDocument {
   const old = parseMembers(document);
   const isText = (text: string | null | undefined): text is string => text != null;
   const attributes = Object.values(old.attributes ?? {})
     .flat()
     .filter(value => typeof value !== 'boolean');
-  return {
+  const toDocument = (toText: (text: string) => string): SearchDocument => ({
     id,
     title: old.name,
-    body: toPlainText(old.description ?? ''),
+    body: toText(old.description ?? ''),
     archived: old.status === 'archived',
     fields: {
       codes: [old.sku, old.gtin, old.mpn].filter(isText),
       brand: old.brand ?? null,
       categories: [old.category, ...(old.categories ?? [])].filter(isText),
-      attributes: [...attributes.map(String), ...(old.options ?? []).flatMap(({ values }) => values)],
+      attributes: [
+        ...attributes.map(value => toText(String(value))),
+        ...(old.options ?? []).flatMap(({ values }) => values),
+      ],
       tags: old.tags ?? [],
     },
-  };
+  });
+  return { ...toDocument(toPlainText), marked: toDocument(text => text) };
 }
 
 export const toUserDocument = ({ id, name, email }: OldUser): SearchDocument => ({

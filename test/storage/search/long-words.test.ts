@@ -95,13 +95,12 @@ describe('takes linear time', () => {
     expect(await superlinearGrowth(split, quarter / 4)).toBeUndefined();
   });
 
-  test.each(['<script>', '<script><', '<style></', '<p>a', '<b>a', '<template ', '<!--', '</svg>'])(
-    'to take %s out of a text',
-    async unit => {
-      const taken = (length: number) => toPlainText(`${filled(unit, length)}>`);
-      expect(await superlinearGrowth(taken, quarter)).toBeUndefined();
-    },
-  );
+  const tags = ['<script>', '<script><', '<style></', '<p>a', '<b>a', '<template ', '<!--', '</svg>'];
+  const attributes = ['<b a="', '<b a= ', `="<b ='>'"`, '<style></b>'];
+  test.each([...tags, ...attributes])('to take %s out of a text', async unit => {
+    const taken = (length: number) => toPlainText(`${filled(unit, length)}>`);
+    expect(await superlinearGrowth(taken, quarter)).toBeUndefined();
+  });
 });
 
 test('an element that hides text hides it only if it ends, even after nested ones', () => {

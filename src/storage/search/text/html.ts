@@ -84,11 +84,12 @@ function removeTags(text: string): string {
   let at = 0;
   /** Hidden elements without another end tag: searching for the end of each again would take quadratic time. */
   const endless = new Set<string>();
+  const findClose = createCloseFinder(text);
   /** After this position there is no `>`, and so no tag. */
   const lastEnd = text.lastIndexOf('>');
   for (let open = text.indexOf('<'); open >= 0 && open < lastEnd; open = text.indexOf('<', open)) {
     const name = readTagName(text, open);
-    const end = findTagEnd(text, open, name);
+    const end = findTagEnd(text, open, name, findClose);
     if (end === undefined) {
       open += 1;
       continue;
@@ -124,6 +125,7 @@ function readTagName(text: string, open: number): string {
 
 const space = 0x20;
 const slash = 0x2f;
+const equals = 0x3d;
 const tagClose = 0x3e;
 
 const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
@@ -133,20 +135,55 @@ const isEndOfName = (code: number): boolean =>
   code === tagClose || code === slash || code === space || blank.test(String.fromCharCode(code));
 
 /** The position after the tag or comment that begins here; undefined if none does. */
-function findTagEnd(text: string, open: number, name: string): number | undefined {
+function findTagEnd(text: string, open: number, name: string, findClose: CloseFinder): number | undefined {
   if (text.startsWith('<!--', open)) {
     const end = text.indexOf('-->', open + 4);
     return end < 0 ? text.length : end + 3;
   }
-  if (!elements.has(name) && !name.includes('-') && !name.includes(':')) return undefined;
-  const end = text.indexOf('>', open);
-  return end < 0 ? undefined : end + 1;
+  return elements.has(name) || name.includes('-') || name.includes(':') ? findClose(open) : undefined;
+}
+
+/** Finds the position after the `>` that ends a tag; undefined if none does. */
+type CloseFinder = (open: number) => number | undefined;
+
+/** A `>` between the quotation marks of an attribute does not end its tag. */
+function createCloseFinder(text: string): CloseFinder {
+  /** After a tag whose quotation marks do not pair, any `>` is an end: reading on each time would take quadratic time. */
+  let arePaired = true;
+  return open => {
+    const close = arePaired ? findUnquoted(text, open) : undefined;
+    if (close !== undefined) return close;
+    arePaired = false;
+    const first = text.indexOf('>', open);
+    return first < 0 ? undefined : first + 1;
+  };
+}
+
+/** The position after the first `>` that is not in quotation marks after a `=`; undefined if there is none. */
+function findUnquoted(text: string, open: number): number | undefined {
+  for (let at = open; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === tagClose) return at + 1;
+    if (code !== equals) continue;
+    const quote = text.charAt(findNonBlank(text, at + 1));
+    if (quote !== '"' && quote !== "'") continue;
+    at = text.indexOf(quote, text.indexOf(quote, at) + 1);
+    if (at < 0) return undefined;
+  }
+  return undefined;
+}
+
+function findNonBlank(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && blank.test(text.charAt(at))) at++;
+  return at;
 }
 
 /** The position after the end tag of an element whose content is left out; undefined if it has none. */
 function findContentEnd(text: string, name: string, from: number): number | undefined {
-  const end = text.indexOf(`</${name}`, from);
-  if (end < 0) return;
+  let end = text.indexOf('</', from);
+  while (end >= 0 && readTagName(text, end) !== name) end = text.indexOf('</', end + 2);
+  if (end < 0) return undefined;
   const close = text.indexOf('>', end);
   return close < 0 ? text.length : close + 1;
 }
