@@ -26,7 +26,7 @@ describeOnDatabases('own prices on %s', kind => {
       await run(sql`insert into products
         (name, price, status, created_at, updated_at, document, variant_count, base_price)
         values ('Coat', 20, 'active', 1, 1, ${document}, ${variants}, ${own})`);
-    expect(await migrate(database, () => 2)).toEqual(['0042-own-prices']);
+    expect(await migrate(database, () => 2)).toContain('0042-own-prices');
     const query = sql<{ document: string }>`select document from products order by id`;
     const documents = (await database.read.all(query.compile(database.build))).map(row => row.document);
     const before = rows.map(([document]) => storedProduct.membersOf(document));

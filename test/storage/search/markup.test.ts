@@ -17,7 +17,7 @@ const products = [
 
 describeOnDatabases('an upgrade of the search index on %s', kind => {
   test('takes markup out, and rewrites only products with markup', async () => {
-    const { database, run, remove } = await olderDatabase(kind, '0039');
+    const { database, run, remove } = await olderDatabase(kind, '0043');
     for (const [description, attributes] of products) {
       const members = ['Bowl', 1, 'EUR', description, null, [], '2026-11-21T00:00:00.000Z'];
       const others = [...Array(7).fill(null), attributes];
