@@ -39,8 +39,10 @@ interface Reservation extends StockItem {
   readonly quantity: number;
 }
 
-/** The most products that one statement reads: each document may have half a megabyte. */
+/** The most products that one statement reads without being measured: each document may have half a megabyte. */
 const readAtOnce = 6;
+/** The most bytes of documents that one statement reads; the event loop waits until it has ended. */
+const maxBytesRead = 1_000_000;
 
 type Line = Lines[number];
 
@@ -50,6 +52,13 @@ interface OrderedRow {
   readonly id: number;
   readonly document: string;
   readonly base_price: number | null;
+}
+
+interface ReadPlan {
+  /** The most products that one statement reads. */
+  readonly atOnce: number;
+  /** The lines to lock; those whose stock turns out to be counted are locked too. */
+  readonly counted: Lines;
 }
 
 interface OrderedLines {
@@ -103,10 +112,10 @@ export function createStockReservations(
     return session.all(query.compile(build));
   }
 
-  /** The products and variants of lines, read without a lock and in parts: see `readAtOnce`. */
-  async function readUnlocked(session: Session, lines: Lines): Promise<ReadonlyMap<Line, OrderedProduct>> {
+  /** The products and variants of lines, read without a lock. @param atOnce the most products of one statement */
+  async function readUnlocked(session: Session, lines: Lines, atOnce: number) {
     const found = new Map<Line, OrderedProduct>();
-    for (const part of splitIntoParts([...groupByProduct(lines).values()], readAtOnce)) {
+    for (const part of splitIntoParts([...groupByProduct(lines).values()], atOnce)) {
       const some = part.flat();
       const products = new Map<number, Pick<OrderedProduct, 'product' | 'basePrice'>>();
       const variants = new Map<number, Variant>();
@@ -128,27 +137,34 @@ export function createStockReservations(
     return found;
   }
 
-  /** Whether parts of what is read may show different moments, since other transactions commit between them. */
-  const isReadInParts = (lines: Lines) =>
-    dialect.lock !== undefined && groupByProduct(lines).size > readAtOnce;
+  /** Statements one after another show different moments where other transactions commit between them. */
+  async function planRead(session: Session, lines: Lines): Promise<ReadPlan> {
+    const ids = [...groupByProduct(lines).keys()];
+    if (dialect.lock === undefined || ids.length <= readAtOnce) return { atOnce: readAtOnce, counted: [] };
+    const query = sql<{
+      bytes: number;
+    }>`select cast(coalesce(sum(octet_length(document)), 0) as integer) as bytes
+      from products where id in (${sql.join(ids)})`;
+    const { bytes = 0 } = (await session.first(query.compile(build))) ?? {};
+    return bytes <= maxBytesRead
+      ? { atOnce: ids.length, counted: [] }
+      : { atOnce: readAtOnce, counted: lines };
+  }
 
-  /**
-   * Reads all lines as they are at one moment: locked rows stay as they are, and the others are read after the last lock.
-   * @param counted the lines to lock; those whose stock turns out to be counted are locked too
-   */
-  async function readTogether(session: Session, lines: Lines, counted: Lines): Promise<OrderedLines> {
+  /** Reads all lines as they are at one moment: locked rows stay as they are, and the others are read after the last lock. */
+  async function readTogether(session: Session, lines: Lines, plan: ReadPlan): Promise<OrderedLines> {
+    const { atOnce, counted } = plan;
     const locked = await stock.lock(session, counted);
-    const others = await readUnlocked(
-      session,
-      lines.filter(line => locked.get(line) === undefined),
-    );
-    const more = lines.filter(line => !counted.includes(line) && hasCountedStock(line, others.get(line)));
-    return more.length === 0 ? { locked, others } : readTogether(session, lines, [...counted, ...more]);
+    const rest = lines.filter(line => locked.get(line) === undefined);
+    const others = await readUnlocked(session, rest, atOnce);
+    const more = rest.filter(line => !counted.includes(line) && hasCountedStock(line, others.get(line)));
+    if (more.length === 0) return { locked, others };
+    return readTogether(session, lines, { atOnce, counted: [...counted, ...more] });
   }
 
   return {
     async read(session: Session, lines: Lines): Promise<Ordered> {
-      const { locked, others } = await readTogether(session, lines, isReadInParts(lines) ? lines : []);
+      const { locked, others } = await readTogether(session, lines, await planRead(session, lines));
       const named = lines.map(line => locked.get(line) ?? others.get(line) ?? unknown);
       return {
         named,
