@@ -4,7 +4,6 @@
  */
 
 import type { Cause, Outbox } from '../../../events/outbox.ts';
-import { getMemberNames } from '../../../json-object.ts';
 import { createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
 import { computeChangeMoment } from '../../../storage/moments.ts';
@@ -57,7 +56,6 @@ export function createProductImporter(database: Database, outbox: Outbox) {
   const categories = createProductCategories(database, outbox);
   const writeIndexedRows = createIndexedRowsWriter(database, categories);
   const summarize = createVariantSummarizer(database);
-  const insertPlain = createBulkInsert(database, 'products', plainColumns);
   const writeUses = createUploadUseWriter(database);
   const clearLostCategoryImages = createCategoryImageRemover(database, outbox);
   const insert = createBulkInsert(database, 'products', writtenColumns);
@@ -85,10 +83,10 @@ export function createProductImporter(database: Database, outbox: Outbox) {
 
   /** @returns the ids, in the order of the rows */
   function insertAll(session: Transaction, rows: readonly WrittenRow[]): Promise<number[]> {
-    const isPlain = rows.every(row => rare.every(name => row[name] === null));
-    const columns = isPlain ? plainNames : writtenNames;
-    const values = rows.map(row => columns.map(name => row[name]));
-    return session.insertMany(isPlain ? insertPlain : insert, values);
+    return session.insertMany(
+      insert,
+      rows.map(row => writtenNames.map(name => row[name])),
+    );
   }
 
   return {
@@ -210,18 +208,6 @@ const collectVariants = (creates: ImportPlan['creates'], ids: readonly number[])
       ? []
       : [{ productId: ids[index] ?? 0, variants: create.variants }],
   );
-
-/** Columns that most files leave empty: a parameter for each null costs more than this check. */
-const rare = ['brand', 'gtin', 'external_id', 'base_price'] as const;
-const {
-  brand: _brand,
-  gtin: _gtin,
-  external_id: _externalId,
-  base_price: _basePrice,
-  variant_count: _variants,
-  ...plainColumns
-} = writtenColumns;
-const plainNames = getMemberNames(plainColumns);
 
 /** A mapped type, which prepared statements take, unlike an interface. */
 type UpdatedRow = { readonly [Column in keyof WrittenRow]: WrittenRow[Column] } & { readonly id: number };
