@@ -8,7 +8,7 @@ import type { BunRequest, Server } from 'bun';
 import type { Config } from './config.ts';
 import { type Authenticator, admit, type Caller, confirmRead, identify } from './http/access.ts';
 import { createCors } from './http/cors.ts';
-import { type BodySpec, type Endpoint, hasBody } from './http/endpoint.ts';
+import { type BodySpec, type Endpoint, mustParse } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
 import { Exchange, type ServerContext } from './http/exchange.ts';
 import type { Idempotency } from './http/idempotency.ts';
@@ -128,7 +128,7 @@ export function createApp(options: AppOptions) {
     }
     exchange.mediaType = mediaType;
     const { body } = endpoint;
-    const sent = body !== undefined && hasBody(body, request.headers);
+    const sent = body !== undefined && mustParse(body, request.headers);
     const type = sent ? requireBodyType(request.headers, method, requests.getBodyTypes(body)) : undefined;
     return runWhenReady(confirmRead(exchange.caller, endpoint, options.authenticator, database.read), () =>
       parseRequest(exchange, endpoint, params, type),

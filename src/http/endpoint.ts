@@ -223,12 +223,12 @@ export function getOfferedTypes(endpoint: Endpoint, usual: readonly string[]): r
   return types.length === 0 ? usual : [...new Set(types)];
 }
 
-/**
- * Whether a request has a body to parse; only an optional one may be missing. Content-Type does not show that (RFC 9112
- * §6): many clients send it with every request.
- */
-export function hasBody(body: BodySpec, headers: Headers): boolean {
-  if (body.kind !== 'json' || body.optional !== true) return true;
+/** Whether to parse the body of a request; only an optional one may be missing. */
+export const mustParse = (body: BodySpec, headers: Headers): boolean =>
+  body.kind !== 'json' || body.optional !== true || hasBody(headers);
+
+/** Whether a request has a body. Content-Type does not show that (RFC 9112 §6): many clients send it with every request. */
+export function hasBody(headers: Headers): boolean {
   const length = headers.get('content-length');
   return headers.has('transfer-encoding') || (length !== null && length !== '0');
 }

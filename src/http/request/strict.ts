@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { isObject } from '../../json-object.ts';
-import type { BodySpec, Endpoint } from '../endpoint.ts';
+import { type BodySpec, type Endpoint, hasBody } from '../endpoint.ts';
 import { buildErrorDetail, HttpError } from '../errors.ts';
 import { jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { maxOperations, maxPointerLength, splitPointer } from '../patch/documents.ts';
@@ -78,9 +78,7 @@ export function refuseUnknownParameters({ query }: Endpoint, search: string): vo
 
 /** @throws HttpError 400 for a body that the operation would not read */
 export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
-  const length = headers.get('content-length');
-  const isSent = headers.has('transfer-encoding') || (length !== null && length !== '0');
-  if (body !== undefined || !isSent) return;
+  if (body !== undefined || !hasBody(headers)) return;
   const message = 'must be absent: this operation does not read a body';
   throw new HttpError('VALIDATION_FAILED', {
     message: `body: ${message}`,
