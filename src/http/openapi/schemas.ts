@@ -60,11 +60,8 @@ export function createSchemas(): Schemas {
   const converted = { input: new Map<z.ZodType, SchemaObject>(), output: new Map<z.ZodType, SchemaObject>() };
 
   return {
-    of(schema, direction) {
-      const found = converted[direction].get(schema) ?? convert(schema, direction);
-      converted[direction].set(schema, found);
-      return found;
-    },
+    of: (schema, direction) =>
+      converted[direction].getOrInsertComputed(schema, () => convert(schema, direction)),
     named(name, schema) {
       define(name, schema, 'output');
       return { $ref: `${prefix}${name}` };
