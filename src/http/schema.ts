@@ -63,7 +63,7 @@ interface Documented {
 }
 
 /** A number in a query string. In the document, `override` replaces the schema of the text. */
-export const numberParameter = (documented: Documented = {}) =>
+export const numberParameter = (documented: Documented) =>
   z
     .string()
     .regex(decimal, 'must be a number')

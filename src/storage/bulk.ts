@@ -150,7 +150,7 @@ export function createBulkInsert(
   options: BulkOptions = {},
 ): BulkInsert {
   const { sizes } = options;
-  const createInsert = (types: ColumnTypes, own: BulkOptions = {}) => {
+  const createInsert = (types: ColumnTypes, own: BulkOptions) => {
     const buildNames = () => sql.join(Object.keys(types).map(name => sql.ref(name)));
     return createBulk(
       database,

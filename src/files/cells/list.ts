@@ -54,7 +54,7 @@ function parseArray(text: string): unknown {
 const pathSeparator = ' > ';
 
 /** Converts a category's path to names joined by ` > `. @param separator the separator in the file */
-export function toPath(text: string, separator: string = '>'): string {
+export function toPath(text: string, separator: string): string {
   return splitList(text, separator).join(pathSeparator);
 }
 

@@ -48,7 +48,7 @@ export function replyDocument(
   body: Uint8Array<ArrayBuffer>,
   mediaType: string,
   filename: string,
-  options: ReplyOptions = {},
+  options: ReplyOptions,
 ): Reply {
   const headers = { ...options.headers, 'Content-Disposition': `inline; filename="${filename}"` };
   return { cacheControl: revalidate, ...options, headers, status: 200, body, mediaType, tagged: true };

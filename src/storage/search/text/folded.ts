@@ -35,7 +35,7 @@ const pieceLength = 4000;
 const maxSequenceLength = 64;
 
 /** @param most after about this many characters, no more pieces are folded */
-function foldText(text: string, most = maxFoldedLength): string {
+function foldText(text: string, most: number): string {
   if (text.length <= pieceLength) return foldPiece(text);
   let result = '';
   for (const { folded } of foldPieces(text, most)) result += folded;
