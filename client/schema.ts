@@ -4805,6 +4805,7 @@ export interface components {
          *       "total": 159,
          *       "version": 1,
          *       "issuedAt": "2026-01-15T09:30:00.000Z",
+         *       "issueDate": "2026-11-21",
          *       "sentAt": "2026-01-15T09:30:00.000Z",
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
@@ -4876,6 +4877,12 @@ export interface components {
              */
             issuedAt: string;
             /**
+             * Format: date
+             * @description The day of issue in the seller's time zone, as the PDF shows it.
+             * @example 2026-11-21
+             */
+            issueDate: string;
+            /**
              * Format: date-time
              * @description When it was last sent by mail.
              */
@@ -4942,6 +4949,7 @@ export interface components {
          *       "total": 159,
          *       "version": 1,
          *       "issuedAt": "2026-01-15T09:30:00.000Z",
+         *       "issueDate": "2026-11-21",
          *       "sentAt": "2026-01-15T09:30:00.000Z",
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
@@ -5026,6 +5034,12 @@ export interface components {
              */
             issuedAt: string;
             /**
+             * Format: date
+             * @description The day of issue in the seller's time zone, as the PDF shows it.
+             * @example 2026-11-21
+             */
+            issueDate: string;
+            /**
              * Format: date-time
              * @description When it was last sent by mail.
              */
@@ -5098,6 +5112,7 @@ export interface components {
          *             "total": 159,
          *             "version": 1,
          *             "issuedAt": "2026-01-15T09:30:00.000Z",
+         *             "issueDate": "2026-11-21",
          *             "sentAt": "2026-01-15T09:30:00.000Z",
          *             "createdAt": "2026-01-15T09:30:00.000Z",
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
@@ -5182,6 +5197,7 @@ export interface components {
          *           "total": 159,
          *           "version": 1,
          *           "issuedAt": "2026-01-15T09:30:00.000Z",
+         *           "issueDate": "2026-11-21",
          *           "sentAt": "2026-01-15T09:30:00.000Z",
          *           "createdAt": "2026-01-15T09:30:00.000Z",
          *           "updatedAt": "2026-01-15T09:30:00.000Z",

@@ -58,7 +58,10 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
   const stock = createStockLocks(database, outbox, products, variants);
   const reservations = createStockReservations(database, stock);
   const cancel = createCancel(orders, payments, reservations);
-  const invoices = createInvoiceStore(database, outbox, config.INVOICE_SELLER);
+  const invoices = createInvoiceStore(database, outbox, {
+    seller: config.INVOICE_SELLER,
+    timeZone: config.INVOICE_TIME_ZONE,
+  });
   return {
     columns,
     facets: createProductFacets(database, columns),

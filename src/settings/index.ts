@@ -17,6 +17,7 @@ import {
   secret,
   seller,
   smtpUrl,
+  timeZone,
 } from './values.ts';
 
 export interface Setting {
@@ -179,6 +180,11 @@ export const settings = {
     schema: seller,
     default: 'Catalog',
     help: 'issuer of invoices: name and address lines, separated by |',
+  },
+  INVOICE_TIME_ZONE: {
+    schema: timeZone,
+    default: 'UTC',
+    help: 'time zone of the dates of invoices, such as Europe/Berlin; issued invoices keep theirs',
   },
   PASSWORD_RESET_URL: {
     schema: httpUrl.optional(),

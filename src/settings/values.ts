@@ -59,6 +59,15 @@ export const buildParsedSchema = <Value>(parse: (text: string) => Value) =>
     }
   });
 
+/** A name of the IANA database; checked as the formatter of dates reads it. */
+export const timeZone = buildParsedSchema(text => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new Error('must be a time zone such as Europe/Berlin');
+  }
+});
+
 const maxSellerLineLength = 100;
 export const seller = z.string().transform((text, context): Seller => {
   const [name = '', ...address] = text.split('|').map(line => line.trim());

@@ -24,6 +24,7 @@ test.each([
   ['PORT', '70000', 'must be 65535 or less, not "70000"; default 3000'],
   ['DATABASE_POOL', '2', 'must be 4 or more, not "2"; default 10'],
   ['DEFAULT_CURRENCY', 'euro', 'must be three capital letters (ISO 4217), not "euro"; default EUR'],
+  ['INVOICE_TIME_ZONE', 'Berlin', 'must be a time zone such as Europe/Berlin, not "Berlin"; default UTC'],
   ['LOG_LEVEL', 'loud', 'must be one of debug, info, warn, error, silent, not "loud"; default info'],
   ['ADMIN_EMAIL', 'ada', 'must be an e-mail address, not "ada"'],
   ['BASE_URL', 'shop', 'must be an address of http or https, not "shop"'],

@@ -39,6 +39,10 @@ const bare = z.object({
   total: amount.describe('The sum of the totals of the items, in major units of the currency.'),
   version: z.int().min(1).describe('Incremented with each change.'),
   issuedAt: timestamp(),
+  issueDate: z.iso
+    .date()
+    .meta({ examples: ['2026-11-21'] })
+    .describe("The day of issue in the seller's time zone, as the PDF shows it."),
   sentAt: timestamp().nullable().describe('When it was last sent by mail.'),
   createdAt: timestamp(),
   updatedAt: timestamp(),

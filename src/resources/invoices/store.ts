@@ -22,6 +22,14 @@ export interface Snapshot {
   readonly currency: string;
   readonly items: readonly KeptItem[];
   readonly total: number;
+  /** The day of issue, as the seller's calendar has it; missing in invoices of earlier releases, which used UTC. */
+  readonly issueDate?: string;
+}
+
+export interface Issuer {
+  readonly seller: Seller;
+  /** The time zone of the day of issue. */
+  readonly timeZone: string;
 }
 
 const columns = [
@@ -38,13 +46,21 @@ const columns = [
 /** `INV-000001` */
 export const formatInvoiceNumber = (number: number) => `INV-${String(number).padStart(6, '0')}`;
 
-export function parseSnapshot({ document }: Pick<StoredInvoice, 'document'>): Snapshot {
-  return parseStored<Snapshot>(document);
+export function parseSnapshot({
+  document,
+  created_at,
+}: Pick<StoredInvoice, 'document' | 'created_at'>): Required<Snapshot> {
+  const snapshot = parseStored<Snapshot>(document);
+  return { ...snapshot, issueDate: snapshot.issueDate ?? toDay(created_at, 'UTC') };
 }
+
+/** @param moment epoch milliseconds @returns `2026-11-28` */
+const toDay = (moment: number, timeZone: string): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(moment);
 
 /** The representation without links. */
 export function toInvoice(row: StoredInvoice): Invoice {
-  const { seller, customer, currency, items, total } = parseSnapshot(row);
+  const { seller, customer, currency, items, total, issueDate } = parseSnapshot(row);
   const issuedAt = toIsoDate(row.created_at);
   return {
     id: row.id,
@@ -59,6 +75,7 @@ export function toInvoice(row: StoredInvoice): Invoice {
     total: toMajor(total, currency),
     version: row.version,
     issuedAt,
+    issueDate,
     sentAt: toIsoDate(row.sent_at),
     createdAt: issuedAt,
     updatedAt: toIsoDate(row.updated_at),
@@ -69,8 +86,8 @@ export function toInvoice(row: StoredInvoice): Invoice {
 const toKeptItem = ({ exact_price, ...item }: StoredItem): KeptItem =>
   exact_price === null ? item : { ...item, exact_price };
 
-/** @param seller the issuer of new invoices */
-export function createInvoiceStore(database: Database, outbox: Outbox, seller: Seller) {
+/** @param issuer of new invoices */
+export function createInvoiceStore(database: Database, outbox: Outbox, { seller, timeZone }: Issuer) {
   const { build } = database;
   const rows = createTableRows<StoredInvoice>(database, 'invoices', columns);
   const nextNumber = build
@@ -101,6 +118,7 @@ export function createInvoiceStore(database: Database, outbox: Outbox, seller: S
         currency: order.currency,
         items: items.map(toKeptItem),
         total: order.total,
+        issueDate: toDay(cause.at, timeZone),
       };
       const values = {
         number: counted.value,

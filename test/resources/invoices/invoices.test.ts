@@ -90,6 +90,7 @@ describeOnDatabases('invoices on %s', kind => {
       total: 159.3,
       version: 1,
       issuedAt: now,
+      issueDate: now.slice(0, 10),
       sentAt: null,
       createdAt: now,
       updatedAt: now,

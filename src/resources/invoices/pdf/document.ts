@@ -9,7 +9,7 @@ import { createFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
 
 /** The content of the document. */
-export interface InvoiceDocument extends Snapshot {
+export interface InvoiceDocument extends Required<Snapshot> {
   readonly number: string;
   readonly order: number;
   /** Epoch milliseconds. */
@@ -56,9 +56,7 @@ function formatDetails(item: KeptItem): string[] {
   return [options.join(', '), item.sku ?? ''].filter(text => text !== '');
 }
 
-const formatDay = (moment: number) => new Date(moment).toISOString().slice(0, 10);
-
-function drawLetterhead(sheet: Sheet, { number, order, issuedAt, seller, customer }: InvoiceDocument): void {
+function drawLetterhead(sheet: Sheet, { number, order, issueDate, seller, customer }: InvoiceDocument): void {
   sheet.text('Invoice', { x: 50, size: 24, bold: true });
   sheet.text(seller.name, { right: 545, width: 320, size: 11, bold: true });
   sheet.down(line);
@@ -69,7 +67,7 @@ function drawLetterhead(sheet: Sheet, { number, order, issuedAt, seller, custome
   sheet.down(2 * line);
   const facts = [
     ['Invoice number', number],
-    ['Date', formatDay(issuedAt)],
+    ['Date', issueDate],
     ['Order', String(order)],
   ] as const;
   const start = sheet.position();
@@ -122,14 +120,14 @@ function drawItemRow(sheet: Sheet, item: KeptItem, currency: string): void {
   sheet.down(4);
 }
 
-function drawTotals(sheet: Sheet, { issuedAt, total, currency }: InvoiceDocument): void {
+function drawTotals(sheet: Sheet, { issueDate, total, currency }: InvoiceDocument): void {
   sheet.reserve(5 * line);
   sheet.rule();
   sheet.down(line + 4);
   sheet.text('Total', { x: 345, size: 11, bold: true });
   sheet.text(formatMoney(total, currency), { right: columns.amount, width: 150, size: 11, bold: true });
   sheet.down(2 * line);
-  sheet.text(`Paid in full on ${formatDay(issuedAt)}.`, {
+  sheet.text(`Paid in full on ${issueDate}.`, {
     right: columns.amount,
     width: 200,
     size: small,
