@@ -5717,6 +5717,9 @@ export interface components {
          *         "customer": {
          *           "href": "https://shop.example/v1/users/1"
          *         },
+         *         "invoices": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
          *         "cancel": {
          *           "href": "https://shop.example/v1/orders/1/cancel",
          *           "method": "POST"
@@ -5807,6 +5810,9 @@ export interface components {
          *         },
          *         "customer": {
          *           "href": "https://shop.example/v1/users/1"
+         *         },
+         *         "invoices": {
+         *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "cancel": {
          *           "href": "https://shop.example/v1/orders/1/cancel",
@@ -5968,6 +5974,9 @@ export interface components {
          *               },
          *               "customer": {
          *                 "href": "https://shop.example/v1/users/1"
+         *               },
+         *               "invoices": {
+         *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "cancel": {
          *                 "href": "https://shop.example/v1/orders/1/cancel",
@@ -6198,7 +6207,7 @@ export interface components {
             links: components["schemas"]["ListLinks"];
         };
         /**
-         * @description cancel and pay are present only while they are possible and the caller may use them.
+         * @description invoices is present once the order is paid, cancel and pay while they are possible; each only if the caller may use it.
          * @example {
          *       "self": {
          *         "href": "https://shop.example/v1/orders/1"
@@ -6207,6 +6216,9 @@ export interface components {
          *         "href": "https://shop.example/v1/orders/1"
          *       },
          *       "customer": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "invoices": {
          *         "href": "https://shop.example/v1/orders/1"
          *       },
          *       "cancel": {
@@ -6224,6 +6236,7 @@ export interface components {
             items: components["schemas"]["Link"];
             /** @description Who ordered. */
             customer?: components["schemas"]["Link"];
+            invoices?: components["schemas"]["Link"];
             /** @description Cancels it; present while that is possible. */
             cancel?: components["schemas"]["Link"];
             /** @description Pays it; present while that is possible. */
@@ -6265,6 +6278,9 @@ export interface components {
          *             },
          *             "customer": {
          *               "href": "https://shop.example/v1/users/1"
+         *             },
+         *             "invoices": {
+         *               "href": "https://shop.example/v1/orders/1"
          *             },
          *             "cancel": {
          *               "href": "https://shop.example/v1/orders/1/cancel",
@@ -6332,6 +6348,9 @@ export interface components {
          *         "customer": {
          *           "href": "https://shop.example/v1/users/1"
          *         },
+         *         "invoices": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
          *         "cancel": {
          *           "href": "https://shop.example/v1/orders/1/cancel",
          *           "method": "POST"
@@ -6374,6 +6393,9 @@ export interface components {
          *         },
          *         "customer": {
          *           "href": "https://shop.example/v1/users/1"
+         *         },
+         *         "invoices": {
+         *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "cancel": {
          *           "href": "https://shop.example/v1/orders/1/cancel",

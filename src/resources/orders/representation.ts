@@ -52,9 +52,12 @@ export const createShowOrder =
         : undefined;
     const changeable = isOpen(order.status) && mayChange(caller, order.customer_id);
     const payable = isOpen(order.status) && mayPay(caller, order.customer_id, payers);
+    const invoiced = order.paid_at !== null && may(caller, staff, 'invoices:read', order.customer_id);
+    const invoices = `${buildAddress(url, 'invoices')}?orderId=${order.id}`;
     const links = addSelfLink(self, {
       items: { href: `${self}/items` },
       ...(customerAddress === undefined ? {} : { customer: { href: customerAddress } }),
+      ...(invoiced ? { invoices: { href: invoices } } : {}),
       ...(changeable ? { cancel: { href: `${self}/cancel`, method: 'POST' } as const } : {}),
       ...(payable ? { pay: { href: `${self}/payment`, method: 'POST' } as const } : {}),
     });

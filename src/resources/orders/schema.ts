@@ -61,9 +61,10 @@ export const orderItemHal = orderItem
   .extend({ _links: buildLinksSchema(['self']) })
   .meta({ id: 'OrderItemHal', example: undefined });
 
-const links = buildLinksSchema(['self', 'items'], ['customer', 'cancel', 'pay']).meta({
+const links = buildLinksSchema(['self', 'items'], ['customer', 'invoices', 'cancel', 'pay']).meta({
   id: 'OrderLinks',
-  description: 'cancel and pay are present only while they are possible and the caller may use them.',
+  description:
+    'invoices is present once the order is paid, cancel and pay while they are possible; each only if the caller may use it.',
 });
 
 /** The representation without links, as in events. */

@@ -26,7 +26,9 @@ describeOnDatabases('actions on orders on %s', kind => {
     const placed = await placeOrder(service);
     service.clock.advance(60_000);
     const paid = await act(service, placed, 'payment');
-    const { cancel: _, pay: __, ..._links } = placed.order._links;
+    const { cancel: _, pay: __, ...links } = placed.order._links;
+    const invoices = { href: `${service.url}/v1/invoices?orderId=${placed.order.id}` };
+    const _links = { ...links, invoices };
     const order = {
       ...placed.order,
       status: 'PAID',

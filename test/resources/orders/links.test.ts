@@ -2,9 +2,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { bearerAuth, Client, type Resource } from 'ketting';
 import { placeOrder } from '../../support/data/orders.ts';
+import { addKey } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
+
+const scopes = ['orders:read', 'invoices:read'] as const;
 
 /** The `method` of a link; ketting reads it as one of the link's attributes. */
 interface Methodical {
@@ -70,5 +73,23 @@ describeOnDatabases('orders for a HAL client on %s', kind => {
     const paid = await resource.refresh();
     expect(paid.data).toMatchObject({ status: 'PAID' });
     expect([paid.links.has('pay'), paid.links.has('cancel')]).toEqual([false, false]);
+  });
+
+  test('a paid order leads to its invoice, for whoever may read it', async () => {
+    const { order } = await placeOrder(service);
+    const resource = clientOf().go(order._links.self.href);
+    expect((await resource.get()).links.has('invoices')).toBe(false);
+    await (await resource.follow('pay')).post({ data: {} });
+    await resource.refresh();
+    const [invoice, ...others] = await resource.follow('invoices').followAll('invoices');
+    expect(others).toEqual([]);
+    expect(invoice === undefined ? undefined : await dataOf(invoice)).toMatchObject({ orderId: order.id });
+    const path = new URL(order._links.self.href).pathname;
+    const [without, withScope] = [await addKey(service, 'orders:read'), await addKey(service, ...scopes)];
+    for (const [headers, isLinked] of [
+      [without, false],
+      [withScope, true],
+    ] as const)
+      expect('invoices' in (await call(service, { path, headers })).body._links).toBe(isLinked);
   });
 });

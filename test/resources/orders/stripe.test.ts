@@ -46,7 +46,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect([body.status, body.version, Object.keys(body._links)]).toEqual([
       'PAID',
       2,
-      ['self', 'items', 'customer'],
+      ['self', 'items', 'customer', 'invoices'],
     ]);
     expect((await eventsOf(on.service, 'order', order.id)).map(({ type, actor }) => [type, actor])).toEqual([
       ['order.created', `user:${order.customerId}`],
