@@ -5157,7 +5157,7 @@ export interface components {
             _links: components["schemas"]["PageLinks"];
             /** @description Embedded resources, by relation (HAL). */
             _embedded: {
-                /** @description The invoices of this page. */
+                /** @description The list of its invoice. */
                 invoices: components["schemas"]["InvoiceHal"][];
             };
         };

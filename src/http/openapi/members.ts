@@ -31,6 +31,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   images: 'The images of this page.',
   invoices: 'The invoices of this page.',
   issuedAt: 'When it was issued, in UTC.',
+  invoices: 'The list of its invoice.',
   items: 'The ordered products, line by line.',
   last: 'The address of the last page; null if pages are not counted.',
   lastPage: 'The number of the last page.',

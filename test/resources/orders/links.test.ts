@@ -75,7 +75,7 @@ describeOnDatabases('orders for a HAL client on %s', kind => {
     expect([paid.links.has('pay'), paid.links.has('cancel')]).toEqual([false, false]);
   });
 
-  test('a paid order leads to its invoice, for whoever may read it', async () => {
+  test('a paid order leads to its invoice, for callers who may read it', async () => {
     const { order } = await placeOrder(service);
     const resource = clientOf().go(order._links.self.href);
     expect((await resource.get()).links.has('invoices')).toBe(false);
