@@ -5157,7 +5157,7 @@ export interface components {
             _links: components["schemas"]["PageLinks"];
             /** @description Embedded resources, by relation (HAL). */
             _embedded: {
-                /** @description The list of its invoice. */
+                /** @description The invoices of this page. */
                 invoices: components["schemas"]["InvoiceHal"][];
             };
         };
@@ -6236,6 +6236,7 @@ export interface components {
             items: components["schemas"]["Link"];
             /** @description Who ordered. */
             customer?: components["schemas"]["Link"];
+            /** @description The list with its invoice; present once it is paid. */
             invoices?: components["schemas"]["Link"];
             /** @description Cancels it; present while that is possible. */
             cancel?: components["schemas"]["Link"];
