@@ -12,6 +12,8 @@ import type { Connected } from '../connected.ts';
 
 /** The thread copies the log when it has this many bytes. */
 const wanted = 32 * 1024 * 1024;
+/** After a copy of all of it that a reader kept from being reused, it is copied again when it has this many more. */
+const wantedAgain = 4 * 1024 * 1024;
 /** Maximum number of bytes whose copying a transaction waits for: some milliseconds. */
 const left = 1024 * 1024;
 /** With more bytes than this in the log, writing waits for the thread. */
@@ -40,6 +42,8 @@ export function createCheckpoints(writer: Connected, file: string) {
   let copied = false;
   /** Whether the writer waits, so that nothing is added during the copy. */
   let isLast = false;
+  /** Bytes that the last copy left, since readers still needed the former content of their pages; undefined if unknown. */
+  let notCopied: number | undefined;
   // SQLite before 3.51 does not know NOOP, and would run a checkpoint instead.
   let broken = !canReadLog(writer);
 
@@ -73,6 +77,7 @@ export function createCheckpoints(writer: Connected, file: string) {
   function begin(last: boolean): void {
     copied = false;
     isLast = last;
+    notCopied = undefined;
     copying = Promise.withResolvers();
     thread ??= start();
     thread.postMessage('checkpoint');
@@ -98,8 +103,11 @@ export function createCheckpoints(writer: Connected, file: string) {
     before: waitForRoom,
     /** Must be called after each commit. */
     after(): void {
-      if (broken || copying !== undefined || readLogBytes().waiting < wanted) return;
-      begin(false);
+      if (broken || copying !== undefined) return;
+      const { log, waiting } = readLogBytes();
+      notCopied ??= waiting;
+      // Nothing of a log that was reused from its beginning has been copied.
+      if (waiting >= (waiting === log ? wanted : notCopied + wantedAgain)) begin(false);
     },
     /** Ends the thread and its connection. */
     async close(): Promise<void> {
