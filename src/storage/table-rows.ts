@@ -123,7 +123,6 @@ interface Removal {
 }
 
 /**
-/**
  * @param rows the table, and the columns of its primary key
  * @returns a function that deletes some rows whose value in a column is at most `last`, skipping those that others are
  * changing, and returns how many: see `removeInParts`

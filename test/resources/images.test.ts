@@ -1,5 +1,6 @@
 /** Images of products: uploads and links, in order, as part of the product. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { sql } from 'kysely';
 import { addProduct, pathOf, read } from '../support/data/catalog.ts';
 import { gif, jpeg, plainPng, png, sendImage, webp } from '../support/data/images.ts';
 import { call } from '../support/http/http.ts';
@@ -155,6 +156,18 @@ describeOnDatabases('images of products on %s', kind => {
     expect(contents).toEqual([{ href: url }, { href: `${service.url}${uploaded.url}` }]);
   });
 
+  test('HAL also links to pictures whose links earlier releases stored with half of an emoji', async () => {
+    const product = await addProduct(service, { images: [link('half')] });
+    const { build, write } = service.database;
+    const stored = sql`update products set document = replace(document, 'half.jpg', ${'\\ud83d.jpg'})
+      where id = ${product.id}`;
+    await write(session => session.run(stored.compile(build)));
+    const headers = { Accept: 'application/hal+json' };
+    const { status, body } = await call(service, { path: `${pathOf(product)}/images`, as: 'user', headers });
+    const contents = body._embedded.images.map((one: { _links: { content: object } }) => one._links.content);
+    expect([status, contents]).toEqual([200, [{ href: link('%EF%BF%BD').url }]]);
+  });
+
   test('a product written back with its images keeps its uploads', async () => {
     const product = await addProduct(service, { images: [link('a')] });
     const uploaded = (await sendImage(service, product, plainPng(6, 5, 1, 1, 1))).body;
@@ -224,6 +237,12 @@ describeOnDatabases('images of products on %s', kind => {
         problems: [['url', 'url']],
       },
       { name: 'a script', body: { url: 'javascript:alert(1)' }, status: 400, problems: [['url', 'url']] },
+      {
+        name: 'half of an emoji in a link',
+        body: link('\ud83d'),
+        status: 400,
+        problems: [['url', 'url']],
+      },
       ...['https://user:secret@a.example/b', 'http://user@a.example', 'https:///:@a.example'].map(url => ({
         ...{ name: `a link with user name or password: ${url}`, body: { url } },
         ...{ status: 400, problems: [['url', 'credentials']] as const },

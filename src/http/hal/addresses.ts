@@ -28,7 +28,8 @@ const bracketedHost = /^[a-z]+:\/\/\[[\da-f:.]*\]/i;
 /** A link that a client wrote, as a URI: programs, and this service, also take other characters. */
 export function toUri(address: string): string {
   const host = bracketedHost.exec(address)?.[0] ?? '';
-  const [rest = '', ...fragment] = address.slice(host.length).split('#');
+  // Earlier releases stored links with unpaired surrogates, which cannot be encoded.
+  const [rest = '', ...fragment] = address.slice(host.length).toWellFormed().split('#');
   const encode = (part: string) => part.replace(notInUri, encodeURIComponent);
   // The first # begins the fragment, which may contain none.
   return host + encode(rest) + (fragment.length === 0 ? '' : `#${encode(fragment.join('#'))}`);

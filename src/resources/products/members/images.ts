@@ -52,8 +52,8 @@ export const image = z
 export type Image = z.output<typeof image>;
 
 function isLink(url: string): boolean {
-  // URL would strip or refuse white space and control characters, which are not part of an address: check first.
-  return /^https?:\/\/\S+$/i.test(url) && !/\p{Cc}/u.test(url) && URL.canParse(url);
+  // URL would strip, refuse or replace white space, control characters and unpaired surrogates: check first.
+  return /^https?:\/\/\S+$/i.test(url) && !/\p{Cc}/u.test(url) && url.isWellFormed() && URL.canParse(url);
 }
 
 /** Whether no user name or password precedes the host: all readers of the product would see them. */
