@@ -1,7 +1,8 @@
 /** The files of deploy/ name settings, paths and metrics that exist, and leave a stop the time that it needs. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config.ts';
 import { settings } from '../../src/settings/index.ts';
@@ -123,6 +124,33 @@ for (const [program, args] of checkers) {
     expect(exitCode, `${stdout.toString()}${stderr.toString()}`).toBe(0);
   });
 }
+
+const promtool = Bun.which('promtool');
+test.skipIf(promtool === null)('a replica that starts or stops does not count as failing', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'catalog-alerts-')), 'test.json');
+  const count = (instance: string, of: string) => ({
+    series: `catalog_http_requests_total{instance="${instance}",method="GET",path="${of}",status="503"}`,
+    values: '0+5x20',
+  });
+  const sample = (alert: string, instance: string) => ({
+    labels: `{alertname="${alert}",instance="${instance}"}`,
+    value: 1,
+  });
+  const expected = [sample('CatalogFails', 'failing'), sample('CatalogIsNotReady', 'stopping')];
+  const firing = 'count by (alertname, instance) (ALERTS{alertstate="firing"})';
+  const rules = { rule_files: [join(folder, 'prometheus/alerts.yaml')], evaluation_interval: '30s' };
+  const tests = [
+    {
+      interval: '30s',
+      input_series: [count('stopping', '/ready'), count('failing', '/v1/products')],
+      promql_expr_test: [{ expr: firing, eval_time: '5m', exp_samples: expected }],
+    },
+  ];
+  writeFileSync(path, JSON.stringify({ ...rules, tests }));
+  const { exitCode, stdout, stderr } = Bun.spawnSync([promtool ?? '', 'test', 'rules', path]);
+  rmSync(dirname(path), { recursive: true });
+  expect(exitCode, `${stdout.toString()}${stderr.toString()}`).toBe(0);
+});
 
 const analyze = Bun.which('systemd-analyze');
 test.skipIf(analyze === null)('systemd knows every line of the unit, and finds it well protected', () => {
