@@ -1,4 +1,5 @@
 /** Stock adjustments over HTTP: making and listing them. */
+import { isDeepStrictEqual } from 'node:util';
 import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
@@ -43,17 +44,23 @@ export function createStockEndpoints(
   }
 
   /** Locks what the lines name. A sku may go to another item while the transaction waits for a lock. */
-  async function lockItems(session: Session, lines: readonly schema.Line[]): Promise<LockedItems> {
-    const items = await findItems(session, lines);
+  async function lockItems(
+    session: Session,
+    lines: readonly schema.Line[],
+    items: LockedItems['items'],
+  ): Promise<LockedItems> {
     const locked = await stock.lock(
       session,
       items.filter(item => item !== undefined),
       bytes => refuseManyBytes('adjustments', bytes),
     );
-    const isMoved = items.some(
+    const mayHaveMoved = items.some(
       (item, index) => item !== undefined && !hasSku(lines[index], locked.get(item)),
     );
-    return isMoved ? lockItems(session, lines) : { items, locked };
+    if (!mayHaveMoved) return { items, locked };
+    const found = await findItems(session, lines);
+    // After a change by hand, a row may be found by another sku than its document has.
+    return isDeepStrictEqual(found, items) ? { items, locked } : lockItems(session, lines, found);
   }
 
   return [
@@ -75,7 +82,7 @@ export function createStockEndpoints(
       handle({ body, write, cause }) {
         return write(async session => {
           const lines = body.adjustments;
-          const { items, locked } = await lockItems(session, lines);
+          const { items, locked } = await lockItems(session, lines, await findItems(session, lines));
           refuseLongTexts('adjustments', locked.characters);
           const { actor, at } = cause();
           const made = apply(lines, items, locked).map(one => ({ ...one, actor, created_at: at }));

@@ -1,5 +1,6 @@
 /** Adjusting stock by hand: all lines or none, recorded with who and why. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { sql } from 'kysely';
 import { addProduct } from '../../support/data/catalog.ts';
 import { addKey, userIdOf } from '../../support/data/people.ts';
 import { addStocked, adjust, ordered, shownOf } from '../../support/data/stock.ts';
@@ -37,6 +38,15 @@ describeOnDatabases('stock adjustments on %s', kind => {
     service = await startTestService(kind);
   });
   afterAll(() => service.stop());
+
+  test('by a sku that was changed by hand are made: no write waits for the document to have it, too', async () => {
+    const lamp = await addStocked(service, 10, {}, { sku: 'FORMER' });
+    const { build, write } = service.database;
+    const change = sql`update products set sku = 'BY HAND' where id = ${lamp.id}`;
+    await write(session => session.run(change.compile(build)));
+    const { status } = await adjust(service, [{ sku: 'BY HAND', delta: 5, reason: 'delivery' }]);
+    expect([status, (await shownOf(service, lamp)).onHand]).toEqual([200, 15]);
+  });
 
   test('of products with more text than one request may write are refused; fewer products are adjusted', async () => {
     const description = 'long '.repeat(19_900).trim();
