@@ -102,4 +102,29 @@ describe.skipIf(!hasPostgres)('an order that waits for one of its products', () 
     );
     expect([status, body.total]).toEqual([201, 35]);
   });
+
+  /** Orders seven products without a stock and one with, while one of those without is locked. */
+  async function placeBesideLocked(
+    description: string,
+    until: (placing: Promise<unknown>) => Promise<unknown>,
+  ) {
+    const fields = { price: 10, description };
+    const others = await Promise.all(Array.from({ length: 7 }, () => addProduct(service, fields)));
+    const lamp = await addStocked(service, 10, {}, { description });
+    const [first] = others;
+    if (first === undefined) throw new Error('there are none');
+    await held.hold(first);
+    const placing = order(ordering, ...[...others, lamp].map(product => [product, 2] as const));
+    await until(placing);
+    await held.release();
+    const { status, body } = await placing;
+    expect([status, body.total]).toEqual([201, 160]);
+    expect(await shownOf(service, lamp)).toMatchObject({ onHand: 10, reserved: 2 });
+  }
+
+  test('is not placed before all are locked, if one statement cannot read their texts', () =>
+    placeBesideLocked('😀'.repeat(40_000), () => held.waiting(1)));
+
+  test('waits for none of those without a stock otherwise', () =>
+    placeBesideLocked('short', placing => placing));
 });
