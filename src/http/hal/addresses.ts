@@ -30,9 +30,11 @@ export function toUri(address: string): string {
   const host = bracketedHost.exec(address)?.[0] ?? '';
   // Earlier releases stored links with unpaired surrogates, which cannot be encoded.
   const [rest = '', ...fragment] = address.slice(host.length).toWellFormed().split('#');
+  // Before a query, programs read a backslash as a slash, also after the host.
+  const slashed = rest.replace(/^[^?]*/, before => before.replaceAll('\\', '/'));
   const encode = (part: string) => part.replace(notInUri, encodeURIComponent);
   // The first # begins the fragment, which may contain none.
-  return host + encode(rest) + (fragment.length === 0 ? '' : `#${encode(fragment.join('#'))}`);
+  return host + encode(slashed) + (fragment.length === 0 ? '' : `#${encode(fragment.join('#'))}`);
 }
 
 /** Characters that clients send although a query may not contain them (RFC 3986 §3.4); `u` keeps surrogates in pairs. */
