@@ -128,22 +128,30 @@ for (const [program, args] of checkers) {
 const promtool = Bun.which('promtool');
 test.skipIf(promtool === null)('a replica that starts or stops does not count as failing', () => {
   const path = join(mkdtempSync(join(tmpdir(), 'catalog-alerts-')), 'test.json');
-  const count = (instance: string, of: string) => ({
+  const count = (instance: string, of: string, values: string) => ({
     series: `catalog_http_requests_total{instance="${instance}",method="GET",path="${of}",status="503"}`,
-    values: '0+5x20',
+    values,
   });
   const sample = (alert: string, instance: string) => ({
     labels: `{alertname="${alert}",instance="${instance}"}`,
     value: 1,
   });
-  const expected = [sample('CatalogFails', 'failing'), sample('CatalogIsNotReady', 'stopping')];
-  const firing = 'count by (alertname, instance) (ALERTS{alertstate="firing"})';
+  const firing = (at: string, ...expected: object[]) => ({
+    expr: 'count by (alertname, instance) (ALERTS{alertstate="firing"})',
+    eval_time: at,
+    exp_samples: expected,
+  });
+  const failing = sample('CatalogFails', 'failing');
   const rules = { rule_files: [join(folder, 'prometheus/alerts.yaml')], evaluation_interval: '30s' };
   const tests = [
     {
       interval: '30s',
-      input_series: [count('stopping', '/ready'), count('failing', '/v1/products')],
-      promql_expr_test: [{ expr: firing, eval_time: '5m', exp_samples: expected }],
+      input_series: [
+        count('restarted', '/ready', '0 5 9x20'),
+        count('away', '/ready', '0+5x20'),
+        count('failing', '/v1/products', '0+5x20'),
+      ],
+      promql_expr_test: [firing('3m', failing), firing('5m', failing, sample('CatalogIsNotReady', 'away'))],
     },
   ];
   writeFileSync(path, JSON.stringify({ ...rules, tests }));
