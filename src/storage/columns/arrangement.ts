@@ -1,4 +1,5 @@
 /** The rows of a column, grouped by combination, so that rows with a value are found without scanning all others. */
+import { mergeInOrder } from '../../arrays/sorted.ts';
 import { takeTurn } from '../../turns/index.ts';
 import type { RowSet } from './rows.ts';
 
@@ -71,20 +72,7 @@ export function sortCodes(count: number, numberOf: (code: number) => number): Ui
     } else others.push(code);
   }
   others.sort((a, b) => numberOf(a) - numberOf(b));
-  const codes = new Uint32Array(Math.max(0, count - 1));
-  let other = 0;
-  let length = 0;
-  for (const code of inOrder) {
-    for (
-      let next = others[other];
-      next !== undefined && numberOf(next) < numberOf(code);
-      next = others[++other]
-    )
-      codes[length++] = next;
-    codes[length++] = code;
-  }
-  for (; other < others.length; other++) codes[length++] = others[other] ?? 0;
-  return codes;
+  return mergeInOrder(inOrder, others, numberOf);
 }
 
 /** The rows that had an accepted combination when they were arranged. @param length the number of codes */

@@ -1,6 +1,6 @@
 /** Computes facets: the number of rows with each value, or the distribution of numbers. */
 
-import { countWhile } from '../../binary-search.ts';
+import { countWhile } from '../../arrays/sorted.ts';
 import { type IndexedValue, isShortened, kinds } from '../attributes/values.ts';
 import type { Column } from './column.ts';
 import { countByCombination, type RowSet, toIds } from './rows.ts';

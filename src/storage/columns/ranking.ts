@@ -1,4 +1,5 @@
 /** Ranks of rows in an order that only the database knows: ascending numbers, with room between them. */
+import { mergeInOrder } from '../../arrays/sorted.ts';
 import type { Change } from '../changes/change.ts';
 
 /** The distance of the first ranks: large enough to be halved as often as rows are expected in between. */
@@ -37,16 +38,7 @@ export function putInOrder(ranking: Ranking): void {
   const { ids, moved } = ranking;
   const rank = (id: number) => getRank(ranking, id);
   const others = [...moved].filter(id => !Number.isNaN(rank(id))).sort((a, b) => rank(a) - rank(b));
-  const merged = new Uint32Array(ids.length + others.length);
-  let [length, other] = [0, 0];
-  for (const id of ids) {
-    if (moved.has(id)) continue;
-    for (let next = others[other]; next !== undefined && rank(next) < rank(id); next = others[++other])
-      merged[length++] = next;
-    merged[length++] = id;
-  }
-  for (; other < others.length; other++) merged[length++] = others[other] ?? 0;
-  ranking.ids = merged.subarray(0, length);
+  ranking.ids = mergeInOrder(ids, others, rank, moved);
   ranking.moved = new Set();
 }
 

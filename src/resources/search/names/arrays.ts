@@ -3,7 +3,7 @@
  * Words are numbered in alphabetical order, so that words with the same prefix are adjacent. Products are placed by the
  * length of their names: the shortest names, which have few other words, are found first.
  */
-import { countWhile } from '../../../binary-search.ts';
+import { countWhile } from '../../../arrays/sorted.ts';
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { sortInSlices } from '../../../turns/slices.ts';

@@ -1,5 +1,5 @@
 /** Reads hits that match the filters of a search: reads all hits from the index, and keeps those that match. */
-import { countBefore } from '../../../binary-search.ts';
+import { countBefore } from '../../../arrays/sorted.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentId, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';

@@ -2,7 +2,7 @@
  * Keys of rows, sorted by a number and then by id. Finding, adding or removing a key takes a binary search. Keys are
  * held in pieces, each with arrays of numbers, so that a million keys take only thousands of objects.
  */
-import { countBefore, countWhile } from '../../../binary-search.ts';
+import { countBefore, countWhile } from '../../../arrays/sorted.ts';
 import type { Key } from '../request.ts';
 
 /** A place in the order; an infinite id means before or after all rows with the value. */

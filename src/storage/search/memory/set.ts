@@ -1,5 +1,5 @@
 /** Sets of documents by id: few as a sorted list, many as a bitmap with a bit for each possible id. */
-import { countBefore } from '../../../binary-search.ts';
+import { countBefore } from '../../../arrays/sorted.ts';
 import { has, putRow, type RowSet, toIds } from '../../columns/rows.ts';
 
 export type DocumentSet =

@@ -1,0 +1,42 @@
+/** Sorted lists: binary search, and merging. */
+
+/** How many of the first places of a list come before what is sought; `isBefore` holds for these and no others. */
+export function countWhile(length: number, isBefore: (place: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The number of elements of an ascending list that are smaller than `number`. */
+export const countBefore = (numbers: ArrayLike<number>, number: number): number =>
+  countWhile(numbers.length, place => (numbers[place] ?? 0) < number);
+
+/**
+ * Merges elements into a list by the numbers that both are sorted by; of equal ones, those of the list come first.
+ * @param without elements of the list that are left out
+ */
+export function mergeInOrder(
+  list: Iterable<number> & ArrayLike<number>,
+  others: readonly number[],
+  numberOf: (element: number) => number,
+  without: ReadonlySet<number> = new Set(),
+): Uint32Array<ArrayBuffer> {
+  const merged = new Uint32Array(list.length + others.length);
+  let [length, other] = [0, 0];
+  for (const element of list) {
+    if (without.has(element)) continue;
+    for (
+      let next = others[other];
+      next !== undefined && numberOf(next) < numberOf(element);
+      next = others[++other]
+    )
+      merged[length++] = next;
+    merged[length++] = element;
+  }
+  for (; other < others.length; other++) merged[length++] = others[other] ?? 0;
+  return merged.subarray(0, length);
+}
