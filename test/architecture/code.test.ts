@@ -183,7 +183,6 @@ const closures: Readonly<Record<string, number>> = {
   'src/resources/crud/index.ts createCrudEndpoints': 153,
   'src/resources/images/endpoints.ts createImageEndpoints': 173,
   'src/resources/orders/endpoints.ts createOrderEndpoints': 177,
-  'src/storage/columns/column.ts createColumn': 155,
   'src/storage/columns/index.ts createColumns': 161,
   'src/storage/search/memory/finder.ts createFinder': 172,
 };

@@ -2,7 +2,7 @@
  * One column of a table in memory: the values of each row as one small number, that of a combination of values. Rows
  * with the same values have the same number, so that a test is evaluated once per combination instead of once per row.
  */
-
+import { growArray } from '../../arrays/growing.ts';
 import { type AttributeTest, isWithinBound, matchesTest } from '../attributes/condition.ts';
 import { type IndexedValue, kinds, toToken } from '../attributes/values.ts';
 import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './arrangement.ts';
@@ -110,11 +110,7 @@ export function createColumn(isOrder = false): Column {
 
   function change(id: number, code: number): void {
     if (id > largest) largest = id;
-    if (id >= codes.length) {
-      const larger = new Uint32Array(Math.max(id + 1, Math.ceil(codes.length * 1.5)));
-      larger.set(codes);
-      codes = larger;
-    }
+    if (id >= codes.length) codes = growArray(codes, id + 1);
     const before = codes[id] ?? 0;
     if (before === code) return;
     if (before !== 0) uses[before] = (uses[before] ?? 0) - 1;

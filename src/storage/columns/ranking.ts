@@ -1,4 +1,5 @@
 /** Ranks of rows in an order that only the database knows: ascending numbers, with room between them. */
+import { growArray } from '../../arrays/growing.ts';
 import { mergeInOrder } from '../../arrays/sorted.ts';
 import type { Change } from '../changes/change.ts';
 
@@ -24,11 +25,7 @@ export const createRanking = (): Ranking => ({
 
 /** Adds a row that comes after all others. */
 export function appendRow(ranking: Ranking, id: number, place: number): void {
-  if (place >= ranking.ids.length) {
-    const larger = new Uint32Array(Math.ceil((place + 1) * 1.5));
-    larger.set(ranking.ids);
-    ranking.ids = larger;
-  }
+  if (place >= ranking.ids.length) ranking.ids = growArray(ranking.ids, place + 1);
   ranking.ids[place] = id;
   setRank(ranking, id, (place + 1) * gap);
 }

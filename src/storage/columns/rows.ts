@@ -1,5 +1,5 @@
 /** Sets of rows, with one bit for each id. */
-
+import { growArray } from '../../arrays/growing.ts';
 import { takeTurn } from '../../turns/index.ts';
 
 export interface RowSet {
@@ -60,11 +60,7 @@ export function toRowSet(ids: readonly number[]): RowSet {
 export function putRow(rows: RowSet, id: number, isIn: boolean): void {
   if (has(rows, id) === isIn) return;
   const index = id >>> 5;
-  if (index >= rows.words.length) {
-    const larger = new Uint32Array(Math.ceil((index + 1) * 1.5));
-    larger.set(rows.words);
-    rows.words = larger;
-  }
+  if (index >= rows.words.length) rows.words = growArray(rows.words, index + 1);
   rows.words[index] = (rows.words[index] ?? 0) ^ (1 << (id & 31));
   rows.count += isIn ? 1 : -1;
 }

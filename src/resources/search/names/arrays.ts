@@ -3,6 +3,7 @@
  * Words are numbered in alphabetical order, so that words with the same prefix are adjacent. Products are placed by the
  * length of their names: the shortest names, which have few other words, are found first.
  */
+import { createGrowingArray } from '../../../arrays/growing.ts';
 import { countWhile } from '../../../arrays/sorted.ts';
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import { takeTurn } from '../../../turns/index.ts';
@@ -70,24 +71,6 @@ export const listEntries = ({ name, brand, spellings }: Named): readonly string[
   ...brand,
   ...spellings.map(([word, spelling]) => toSpellingsOf(word) + spelling),
 ];
-
-/** An array of numbers that grows as needed. */
-function createGrowingArray() {
-  let numbers = new Uint32Array(4096);
-  let count = 0;
-  return {
-    push(value: number): void {
-      if (count === numbers.length) {
-        const larger = new Uint32Array(2 * count);
-        larger.set(numbers);
-        numbers = larger;
-      }
-      numbers[count++] = value;
-    },
-    count: () => count,
-    values: () => numbers.subarray(0, count),
-  };
-}
 
 /** Collects products, in the order of their ids, and builds their arrays. */
 export function createNameArraysBuilder() {

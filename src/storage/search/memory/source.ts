@@ -1,5 +1,5 @@
 /** Reads from the index which products have a word. */
-
+import { createGrowingArray } from '../../../arrays/growing.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { createPacedReader } from '../../../turns/slices.ts';
 import type { Database } from '../../database.ts';
@@ -16,8 +16,6 @@ interface Spanned {
 }
 
 const types = ['product'] as const;
-/** The initial capacity: more than are read at once. */
-const idsAtFirst = 4096;
 
 /** @param reader reads only the index */
 export function createIdReader(
@@ -36,25 +34,18 @@ export function createIdReader(
     };
   }
   return async (word, isGivenUp) => {
-    // Converting a list of a million numbers to a typed array at the end would take a tenth of a second.
-    let found = new Uint32Array(idsAtFirst);
-    let count = 0;
+    const found = createGrowingArray();
     const next = createPacedReader<number>((limit, last) =>
       reader.page(read, [[[{ word }]]], types, { limit, low: last === undefined ? 0 : last + 1 }),
     );
     for (let last: number | undefined; !isGivenUp(); ) {
       const { rows, isFull } = await next(last);
-      if (count + rows.length > found.length) {
-        const larger = new Uint32Array(2 * found.length);
-        larger.set(found);
-        found = larger;
-      }
-      for (const position of rows) found[count++] = getDocumentId(position);
+      for (const position of rows) found.push(getDocumentId(position));
       last = rows.at(-1);
       if (!isFull) break;
       await takeTurn();
     }
-    return found.slice(0, count);
+    return found.values().slice();
   };
 }
 
