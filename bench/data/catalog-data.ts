@@ -5,7 +5,8 @@ import { createProductCategories } from '../../src/resources/categories/assign.t
 import { type ProductRow, productOf, toProductRow } from '../../src/resources/products/row.ts';
 import { completeFields, type ProductFields } from '../../src/resources/products/schema.ts';
 import { toSearchText } from '../../src/resources/products/search-text.ts';
-import { createTagWriter, type TagChange } from '../../src/resources/products/writes/tags.ts';
+import { createTagWriter } from '../../src/resources/products/writes/tags.ts';
+import type { IndexedChange } from '../../src/storage/attributes/rows.ts';
 import { createCollectionVersions } from '../../src/storage/changes/versions.ts';
 import type { Database, Transaction } from '../../src/storage/database.ts';
 import { createSearchIndex, type SearchDocument } from '../../src/storage/search/index.ts';
@@ -145,7 +146,7 @@ async function fillFrom(database: Database, first: number, last: number): Promis
     for (let start = first; start <= last; start += rowsPerStatement) {
       const rows: (ProductRow & { id: number; category_id: number; further_categories: number })[] = [];
       const documents: SearchDocument[] = [];
-      const tags: TagChange[] = [];
+      const tags: IndexedChange<readonly string[]>[] = [];
       for (let number = start; number < start + rowsPerStatement && number <= last; number++) {
         const { fields, createdAt } = productNumber(number);
         const category = categoryIds.get(fields.category ?? '') ?? 0;

@@ -1,5 +1,6 @@
 /** The index rows of a product: its tags, its attributes and options, and its further categories. */
 import { createAttributeIndex } from '../../../storage/attributes/index.ts';
+import type { IndexedChange } from '../../../storage/attributes/rows.ts';
 import { collectFilterValues, type Filterable } from '../../../storage/attributes/values.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 import type { CategoriesByPath, Categorized, ProductCategories } from '../../categories/assign.ts';
@@ -7,13 +8,6 @@ import { createTagWriter } from './tags.ts';
 
 interface IndexedFields extends Categorized, Filterable {
   readonly tags: readonly string[];
-}
-
-/** A product before and after a change; undefined before its creation and after its deletion. */
-interface IndexedChange {
-  readonly id: number;
-  readonly before: IndexedFields | undefined;
-  readonly after: IndexedFields | undefined;
 }
 
 /** @returns a function that writes the changed rows; `known` must have all current categories of the products */
@@ -25,7 +19,7 @@ export function createIndexedRowsWriter(
   const writeAttributes = createAttributeIndex(database);
   return async (
     session: Transaction,
-    changes: readonly IndexedChange[],
+    changes: readonly IndexedChange<IndexedFields | undefined>[],
     known: CategoriesByPath = new Map(),
   ): Promise<void> => {
     await writeTags(
