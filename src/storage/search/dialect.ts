@@ -1,5 +1,5 @@
 /** The statements of a search index, which differ between databases. */
-import type { RawBuilder } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { Expression } from './expression.ts';
 
@@ -134,3 +134,12 @@ export interface Placed {
   readonly place: number;
   readonly position: number;
 }
+
+/**
+ * The end of a condition on a range of positions; empty if the types are consecutive, so that only they are in it.
+ * @param type the number of a document's type
+ */
+export const buildTypeCondition = (type: Part, types: readonly number[]): Part =>
+  types.every((one, index) => index === 0 || one === (types[index - 1] ?? 0) + 1)
+    ? sql``
+    : sql`and ${type} in (${sql.join(types.map(one => sql.lit(one)))})`;

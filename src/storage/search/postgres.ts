@@ -4,7 +4,14 @@
  */
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
-import type { DialectWords, Entry, Part, Placed, SpellingStatements } from './dialect.ts';
+import {
+  buildTypeCondition,
+  type DialectWords,
+  type Entry,
+  type Part,
+  type Placed,
+  type SpellingStatements,
+} from './dialect.ts';
 import { type Term, toExpressionText } from './expression.ts';
 
 const quoteTerm = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
@@ -89,8 +96,9 @@ export const postgresWords: DialectWords = {
   // opposite. `position + 0` keeps PostgreSQL from using the order of positions.
   page({ query, low, high, limit, offset }, types, descending, rare) {
     const position = rare ? sql`position + 0` : sql`position`;
+    const isOfTypes = buildTypeCondition(sql`floor(position / 4294967296)`, types);
     return sql`select position from search_index
-      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high} ${buildTypeCondition(types)}
+      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high} ${isOfTypes}
       order by ${position} ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`;
   },
 
@@ -148,8 +156,3 @@ export const postgresWords: DialectWords = {
     select string_agg(int4send(cast(position - ${low} as integer)), ''::bytea order by position) as ids
     from search_index where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
 };
-
-const buildTypeCondition = (types: readonly number[]) =>
-  types.every((type, index) => index === 0 || type === (types[index - 1] ?? 0) + 1)
-    ? sql``
-    : sql`and floor(position / 4294967296) in (${sql.join(types.map(type => sql.lit(type)))})`;

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
-import type { DialectWords, Entry, SpellingStatements } from './dialect.ts';
+import { buildTypeCondition, type DialectWords, type Entry, type SpellingStatements } from './dialect.ts';
 import { type Term, toExpressionText } from './expression.ts';
 
 /** FTS5 collects all documents of a prefix before it returns the first; it returns documents of words one by one. */
@@ -106,7 +106,8 @@ export const sqliteWords: DialectWords = {
 
   page: ({ query, low, high, limit, offset }, types, descending) => sql`
     select rowid as position from search_index
-    where search_index match ${query} and rowid >= ${low} and rowid < ${high} ${buildTypeCondition(types)}
+    where search_index match ${query} and rowid >= ${low} and rowid < ${high}
+      ${buildTypeCondition(sql`(rowid >> 32)`, types)}
     order by rowid ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`,
 
   count: ({ query, low, high }) => sql`
@@ -151,8 +152,3 @@ export const sqliteWords: DialectWords = {
   documents: types => sql`select coalesce(sum(seq), 0) as total from sqlite_sequence
     where name in (${sql.join(types.map(type => sql.lit(type === 'archived' ? 'products' : `${type}s`)))})`,
 };
-
-const buildTypeCondition = (types: readonly number[]) =>
-  types.every((type, index) => index === 0 || type === (types[index - 1] ?? 0) + 1)
-    ? sql``
-    : sql`and (rowid >> 32) in (${sql.join(types.map(type => sql.lit(type)))})`;
