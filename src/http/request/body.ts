@@ -3,6 +3,7 @@
  * at once would reset it, and many clients then report the reset (EPIPE) instead of the response (RFC 9112 §9.6). So
  * the response is sent at once, and the rest is read and dropped for a while before the connection is closed.
  */
+import { waitAtMost } from '../../turns/wait.ts';
 import { createFieldError, HttpError } from '../errors.ts';
 
 /** The part of a body that has not been read. */
@@ -76,12 +77,4 @@ async function drop(rest: Unread): Promise<void> {
   } catch {
     // The client has disconnected and cannot read the response.
   }
-}
-
-/** @returns undefined if the time is up first */
-function waitAtMost<T>(result: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
-  const timer = setTimeout(resolve, milliseconds, undefined);
-  result.then(resolve, reject).finally(() => clearTimeout(timer));
-  return promise;
 }

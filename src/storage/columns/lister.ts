@@ -2,6 +2,7 @@
  * Pages of lists whose filters are evaluated in memory: the database has no index for each attribute and order, and
  * none that counts the rows that match several filters. A request gets the page as of the last check, or undefined.
  */
+import { waitAtMost } from '../../turns/wait.ts';
 import { type Database, maxId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
@@ -146,10 +147,7 @@ export function createMemoryLister<Row>(
     ];
     const awaited = found.filter(promise => promise !== undefined);
     if (awaited.length === 0) return false;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, maxWaitMs);
-    await Promise.race([Promise.all(awaited), promise]);
-    clearTimeout(timer);
+    await waitAtMost(Promise.all(awaited), maxWaitMs);
     return true;
   }
 

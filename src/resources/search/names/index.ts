@@ -13,6 +13,7 @@ import type { Arguments, prepareQuery } from '../../../storage/prepared.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { readPagesAhead } from '../../../turns/slices.ts';
+import { waitAtMost } from '../../../turns/wait.ts';
 import {
   createNameArraysBuilder,
   dropPlace,
@@ -147,11 +148,7 @@ export function createProductNames<Row extends { readonly id: number }>(
   /** Waits for names that will soon be read, so that suggestions are the same before and after. */
   async function settle(): Promise<void> {
     const left = awaitedUntil - performance.now();
-    if (left <= 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, left);
-    await Promise.race([reading, promise]);
-    clearTimeout(timer);
+    if (left > 0) await waitAtMost(reading, left);
   }
 
   function change(arrays: NameArrays, id: number, named: Named | undefined): void {
