@@ -88,6 +88,24 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
   };
 }
 
+/** As `createTableRows`, for rows that belong to one user each: finding one requires that user's id. */
+export function createOwnedRows<Row extends Arguments & { readonly id: number; readonly user_id: number }>(
+  database: Pick<Database, 'build' | 'dialect'>,
+  name: keyof Tables & string,
+  columns: readonly string[],
+) {
+  const rows = createTableRows<Row>(database, name, columns);
+  const keepOwned = (userId: number, row: Row | undefined) => (row?.user_id === userId ? row : undefined);
+  return {
+    ...rows,
+    find: async (session: Session, userId: number, id: number) =>
+      keepOwned(userId, await rows.find(session, id)),
+    /** As `find`, and locks the row until the transaction ends. */
+    lock: async (session: Session, userId: number, id: number) =>
+      keepOwned(userId, await rows.lock(session, id)),
+  };
+}
+
 /** Maximum number of rows in a removal statement, so that it does not block the event loop or lock many rows. */
 const removedAtOnce = 250;
 /** The same for long rows: an embedded database visits every page of a row that it removes, or updates as a whole. */

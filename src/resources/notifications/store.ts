@@ -4,7 +4,7 @@ import type { Database, Session } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
 import { toIsoDate } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
-import { createTableRows } from '../../storage/table-rows.ts';
+import { createOwnedRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Notification } from './schema.ts';
 
@@ -39,7 +39,7 @@ export function toNotification(row: StoredNotification): Notification {
 
 export function createNotificationStore(database: Database) {
   const { build } = database;
-  const rows = createTableRows<StoredNotification>(database, 'notifications', columns);
+  const rows = createOwnedRows<StoredNotification>(database, 'notifications', columns);
   // Unread is checked twice: on PostgreSQL, another transaction may have marked what the inner query found.
   const markSome = prepareQuery<{ userId: number; now: number }, unknown>(
     build,
@@ -47,16 +47,12 @@ export function createNotificationStore(database: Database) {
         select id from notifications where user_id = ${userId} and read_at is null
         order by id limit ${sql.lit(markedAtOnce)})`,
   );
-  const keepOwned = (userId: number, row: StoredNotification | undefined) =>
-    row?.user_id === userId ? row : undefined;
   return {
     /** Requires a condition on `user_id`. */
     list: createLister<StoredNotification>(database, { table: 'notifications', columns }),
-    find: async (session: Session, userId: number, id: number) =>
-      keepOwned(userId, await rows.find(session, id)),
+    find: rows.find,
     /** Finds a notification and locks it until the transaction ends. */
-    lock: async (session: Session, userId: number, id: number) =>
-      keepOwned(userId, await rows.lock(session, id)),
+    lock: rows.lock,
     /** Does nothing if the user already has a notification of the event. */
     async insert(session: Session, notification: Omit<StoredNotification, 'id' | 'read_at'>): Promise<void> {
       const insert = build

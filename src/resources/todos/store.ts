@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment, toIsoDate } from '../../storage/moments.ts';
-import { createTableRows } from '../../storage/table-rows.ts';
+import { createOwnedRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Todo, TodoFields } from './schema.ts';
 
@@ -21,9 +21,7 @@ const columns = ['user_id', 'title', 'done', 'created_at', 'updated_at'] as cons
 
 export function createTodoStore(database: Database) {
   const { build } = database;
-  const rows = createTableRows<StoredTodo>(database, 'todos', columns);
-  const keepOwned = (userId: number, row: StoredTodo | undefined) =>
-    row?.user_id === userId ? row : undefined;
+  const rows = createOwnedRows<StoredTodo>(database, 'todos', columns);
   return {
     /** In order of creation. */
     list(session: Session, userId: number, done: boolean | undefined): Promise<StoredTodo[]> {
@@ -35,11 +33,9 @@ export function createTodoStore(database: Database) {
       const query = build.selectFrom('todos').select(total).where('user_id', '=', userId);
       return (await session.first(query.compile()))?.total ?? 0;
     },
-    find: async (session: Session, userId: number, id: number) =>
-      keepOwned(userId, await rows.find(session, id)),
+    find: rows.find,
     /** Finds a todo and locks it until the transaction ends. */
-    lock: async (session: Session, userId: number, id: number) =>
-      keepOwned(userId, await rows.lock(session, id)),
+    lock: rows.lock,
     async insert(session: Transaction, userId: number, title: string, now: number): Promise<StoredTodo> {
       const values = { user_id: userId, title, done: 0, created_at: now, updated_at: now };
       return { id: await rows.insert(session, values), ...values };
