@@ -140,6 +140,19 @@ interface Removal {
   readonly atOnce?: number;
 }
 
+/** @returns a function that deletes all rows of a user, in parts */
+export function createOwnedRemover(
+  database: Pick<Database, 'build' | 'dialect'>,
+  rows: Omit<Removal, 'locking'>,
+): (session: Session, userId: number) => Promise<number> {
+  const some = prepareRemoval<{ userId: number }>(
+    database,
+    { ...rows, locking: 'forUpdate' },
+    ({ userId }) => sql`user_id = ${userId}`,
+  );
+  return (session, userId) => removeInParts(() => session.run(some({ userId })));
+}
+
 /**
  * @param rows the table, and the columns of its primary key
  * @returns a function that deletes some rows whose value in a column is at most `last`, skipping those that others are

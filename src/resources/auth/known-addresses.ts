@@ -1,8 +1,7 @@
 /** The addresses that users have signed in from, each stored as a hash of the account and the address together. */
-import { sql } from 'kysely';
 import { dayMs } from '../../ports/clock.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { createSweep, prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
+import { createOwnedRemover, createSweep } from '../../storage/table-rows.ts';
 
 /** How long an address stays known after a sign-in: 90 days, in milliseconds. */
 const lifetime = 90 * dayMs;
@@ -15,11 +14,6 @@ const hashAddress = (account: string, address: string) =>
 export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
   const rows = { table: 'known_addresses', key: ['hash'] } as const;
-  const allOf = prepareRemoval<{ userId: number }>(
-    database,
-    { ...rows, locking: 'forUpdate' },
-    ({ userId }) => sql`user_id = ${userId}`,
-  );
   const sweep = createSweep(database, rows, 'last_used_at');
   return {
     /** @param account the e-mail address as returned by `toEmailKey`, whether or not there is such a user */
@@ -39,9 +33,7 @@ export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect
       await session.run(query.compile());
     },
     /** Deletes all addresses of a user whose password others may have known. */
-    async forget(session: Session, userId: number): Promise<void> {
-      await removeInParts(() => session.run(allOf({ userId })));
-    },
+    forget: createOwnedRemover(database, rows),
     /** Deletes some addresses without a recent sign-in; returns how many (see `removeInParts`). */
     sweep: (session: Session, now: number) => sweep(session, now - lifetime),
   };

@@ -1,7 +1,6 @@
 /** The queries of sessions. Sessions are stored with a hash of their refresh token, never the token. */
-import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createSweep, prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
+import { createOwnedRemover, createSweep } from '../../storage/table-rows.ts';
 import type { SessionsTable } from '../../storage/tables/credentials.ts';
 import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
 
@@ -14,11 +13,7 @@ export function createSessionStore(
 ) {
   const { build } = database;
   const rows = { table: 'sessions', key: ['id'] } as const;
-  const allOf = prepareRemoval<{ userId: number }>(
-    database,
-    { ...rows, locking: 'forUpdate' },
-    ({ userId }) => sql`user_id = ${userId}`,
-  );
+  const removeRowsOf = createOwnedRemover(database, rows);
   return {
     async insert(session: Session, row: SessionsTable): Promise<void> {
       await session.run(build.insertInto('sessions').values(row).compile());
@@ -35,7 +30,7 @@ export function createSessionStore(
     },
     /** Ends all sessions of a locked user, and the access tokens made in them. */
     async removeAllOf(session: Transaction, userId: number, at: number): Promise<void> {
-      await removeInParts(() => session.run(allOf({ userId })));
+      await removeRowsOf(session, userId);
       const user = build.selectFrom('users').select('session_generation').where('id', '=', userId);
       const generation = ((await session.first(user.compile()))?.session_generation ?? 0) + 1;
       const set = build.updateTable('users').set({ session_generation: generation }).where('id', '=', userId);
