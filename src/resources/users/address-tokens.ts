@@ -4,8 +4,8 @@
  */
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { createSweep } from '../../storage/table-rows.ts';
 import type { AddressTokensTable } from '../../storage/tables/credentials.ts';
+import { createTokenRows } from './mail-tokens.ts';
 
 type AddressPurpose = AddressTokensTable['purpose'];
 
@@ -20,7 +20,9 @@ export type AddressTokens = ReturnType<typeof createAddressTokens>;
 
 export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
+  const columns = ['user_id', 'email', 'user_version'] as const;
   return {
+    ...createTokenRows<AddressToken, AddressPurpose>(database, 'address_tokens', columns),
     /**
      * @param lifetime milliseconds
      * @returns the token, which is not stored
@@ -38,21 +40,6 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
       await session.run(build.insertInto('address_tokens').values(row).compile());
       return token;
     },
-    /** The data of a token; undefined if it was never issued, was used or has expired. */
-    find(session: Session, token: string, purpose: AddressPurpose, now: number) {
-      const query = build
-        .selectFrom('address_tokens')
-        .select(['user_id', 'email', 'user_version'])
-        .where('token_hash', '=', hashSecret(token))
-        .where('purpose', '=', purpose)
-        .where('expires_at', '>', now);
-      return session.first(query.compile());
-    },
-    /** Consumes a token. @returns whether it could still be used */
-    async use(session: Session, token: string): Promise<boolean> {
-      const query = build.deleteFrom('address_tokens').where('token_hash', '=', hashSecret(token));
-      return (await session.run(query.compile())) > 0;
-    },
     /** Withdraws the user's tokens that were created after this version; all of them if it is 0. */
     async withdraw(session: Session, userId: number, afterVersion: number): Promise<void> {
       const query = build
@@ -61,7 +48,5 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
         .where('user_version', '>', afterVersion);
       await session.run(query.compile());
     },
-    /** Deletes some tokens that have expired. @returns how many: see `removeInParts` */
-    sweep: createSweep(database, { table: 'address_tokens', key: ['token_hash'] }, 'expires_at'),
   };
 }
