@@ -86,22 +86,15 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
       const values = {
         name: input.name,
         prefix: key.slice(0, 9),
-        key_hash: hashSecret(key),
         scopes: JSON.stringify([...new Set(input.scopes)]),
         rate_limit: input.rateLimit ?? null,
-        created_by: createdBy,
         created_at: cause.at,
         expires_at: input.expiresAt == null ? null : Date.parse(input.expiresAt),
         last_used_at: null,
       };
-      const row = await session.first(
-        build
-          .insertInto('api_keys')
-          .values(values)
-          .returning(['id', ...columns])
-          .compile(),
-      );
-      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
+      const hidden = { key_hash: hashSecret(key), created_by: createdBy };
+      const insert = build.insertInto('api_keys').values({ ...values, ...hidden });
+      const row = { id: await session.insert(insert.compile()), ...values };
       await outbox.record(session, changeOf('created', undefined, row), cause);
       return { row, key };
     },

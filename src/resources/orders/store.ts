@@ -1,5 +1,5 @@
 /** The queries of orders and their items. Amounts are whole minor units; the items of an order never change. */
-import type { Cause, Outbox } from '../../events/outbox.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import { toMajor } from '../../money.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -122,14 +122,9 @@ export function createOrderStore(database: Database, outbox: Outbox) {
       .where('order_id', '=', argument.orderId)
       .orderBy('id'),
   );
-  const toJson = (whole: WholeOrder) => JSON.stringify(toOrder(whole));
-  const toChange = (action: string, before: WholeOrder | undefined, after: WholeOrder) => ({
-    resource: 'order',
-    resourceId: after.order.id,
-    action,
-    before: before === undefined ? null : toJson(before),
-    after: toJson(after),
-  });
+  const changeOf = createChangeBuilder<WholeOrder & { readonly id: number }>('order', whole =>
+    JSON.stringify(toOrder(whole)),
+  );
 
   const readItems = (session: Session, orderId: number) => session.all(itemsById({ orderId }));
 
@@ -186,7 +181,7 @@ export function createOrderStore(database: Database, outbox: Outbox) {
       await session.run(build.insertInto('order_items').values(rows).compile());
       const after = { order: { id, ...values }, items: await readItems(session, id) };
       await search.add(session, 'order', { id, ...toOrderText({ id }, after.items) });
-      await outbox.record(session, toChange('created', undefined, after), cause);
+      await outbox.record(session, changeOf('created', undefined, { id, ...after }), cause);
       return after;
     },
 
@@ -199,10 +194,11 @@ export function createOrderStore(database: Database, outbox: Outbox) {
         ...(status === 'PAID' ? { paid_at: cause.at } : { cancelled_at: cause.at }),
       };
       const order = { ...before.order, ...changed };
-      await orders.update(session, order.id, changed);
+      const { id } = order;
+      await orders.update(session, id, changed);
       const after = { order, items: before.items };
       const action = status === 'PAID' ? 'paid' : 'cancelled';
-      await outbox.record(session, toChange(action, before, after), cause);
+      await outbox.record(session, changeOf(action, { id, ...before }, { id, ...after }), cause);
       return after;
     },
   };
