@@ -50,15 +50,26 @@ const firstSize = 400;
 /** At most this many rejects wait for the batch around them. */
 const maxRejects = 1000;
 
-/** The counts of records since the last commit: an import that is continued from there reads these records again. */
-interface Uncommitted extends Pick<ImportState, 'products' | 'variants' | 'images' | 'repeated'> {
+/**
+ * The records of the next transaction, and the counts of records since the last one: an import that is continued from
+ * there reads these records again.
+ */
+interface Batch extends Pick<ImportState, 'products' | 'variants' | 'images' | 'repeated'> {
+  readonly records: PreparedRecord[];
+  /** The source text of each record. */
+  readonly raws: Map<PreparedRecord, string>;
+  readonly words: Set<string>;
   readonly rejects: Reject[];
+  /** How many chunks end in it. */
+  chunks: number;
 }
 
-const createUncommitted = (): Uncommitted => ({
-  rejects: [],
-  ...{ products: 0, variants: 0, images: 0, repeated: 0 },
+const createBatch = (): Batch => ({
+  ...{ records: [], raws: new Map(), words: new Set(), rejects: [] },
+  ...{ products: 0, variants: 0, images: 0, repeated: 0, chunks: 0 },
 });
+
+const countRows = ({ products, variants }: Batch): number => products + variants;
 
 /**
  * Writes all records of a source.
@@ -66,114 +77,113 @@ const createUncommitted = (): Uncommitted => ({
  * @returns true at the end of the source; false if the import was stopped
  */
 export async function runImport(run: ImportRun, state: ImportState): Promise<boolean> {
-  const { chunks, rejects, progress } = run;
-  let size = run.batchSize ?? firstSize;
-  let batch: PreparedRecord[] = [];
-  /** The source text of each record of the batch. */
-  const raws = new Map<PreparedRecord, string>();
-  const words = new Set<string>();
-  let bytes = 0;
-  let uncommitted = createUncommitted();
+  const committer = createCommitter(run, state);
+  let batch = createBatch();
+  let read = { end: 0, bytes: 0 };
 
   async function commit(position: number): Promise<void> {
-    for (const reject of uncommitted.rejects) rejects.add(reject);
-    rejects.flush();
-    if (batch.length > 0) {
-      const started = performance.now();
-      const { counts, refused, lostUploads, renamed } = await run.writer.write(batch, [...words]);
-      state.lostUploads += lostUploads;
-      state.renamed += renamed;
-      for (const { record, error } of refused) refuse(record, error);
-      if (refused.length > 0) rejects.flush();
-      if (run.batchSize === undefined) {
-        const milliseconds = performance.now() - started;
-        size = computeNextSize(size, (weight * run.transactionMs()) / Math.max(milliseconds, 1));
+    await committer.commit(batch, position, read.bytes);
+    batch = createBatch();
+  }
+
+  /** Adds the records of a chunk, and commits whenever the batch is full. */
+  async function addRecords({ records, positions, raws, words, rejects, end }: Chunk): Promise<void> {
+    const refused = [...rejects];
+    // In file order: a reject is written before the records after it are committed.
+    const report = (before: number) => {
+      for (let [first] = refused; first !== undefined && first.position < before; [first] = refused) {
+        batch.rejects.push(first.reject);
+        refused.shift();
       }
-      batch = [];
-      raws.clear();
-      words.clear();
-      add(state, counts);
+    };
+    let first = 0;
+    // A batch gets only the words of its own records: those of later records may be in no document yet.
+    const addWords = (end: number) => {
+      const isWhole = first === 0 && end === records.length;
+      const own = isWhole ? words : collectMisspeltWords(records.slice(first, end));
+      for (const word of own) batch.words.add(word);
+      first = end;
+    };
+    for (const [index, record] of records.entries()) {
+      const position = positions[index] ?? end;
+      report(position);
+      batch.records.push(record);
+      batch.raws.set(record, raws[index] ?? '');
+      batch.products += 1;
+      batch.variants += record.variantCount;
+      batch.images += record.images;
+      if (!committer.isFull(batch) || positions[index + 1] === position) continue;
+      addWords(index + 1);
+      await commit(position);
     }
-    for (const name of ['products', 'variants', 'images', 'repeated'] as const)
-      state[name] += uncommitted[name];
-    uncommitted = createUncommitted();
-    state.done = position;
-    progress.update({ records: state.done, handled: Math.max(0, state.done - run.skip), bytes });
+    addWords(records.length);
+    report(end + 1);
+  }
+
+  for (;;) {
+    const next = await waitOrStop(run.chunks.next(), run.stop);
+    if (next === undefined) return false;
+    if (next.done === true) break;
+    const { records, passed, end, bytes, said, repeated, last } = next.value;
+    for (const line of said) run.say(line);
+    if (passed.length > 0) await run.writer.pass(passed);
+    if (last !== undefined) Object.assign(state, last);
+    read = { end, bytes };
+    batch.repeated += repeated;
+    await addRecords(next.value);
+    batch.chunks += 1;
+    const isWaiting = batch.records.length > 0 && batch.rejects.length < maxRejects;
+    if (!isWaiting || !committer.hasRoomFor(batch, records)) await commit(end);
+  }
+  await commit(read.end);
+  return true;
+}
+
+/** Commits batches, and adapts their size to how long they take. */
+function createCommitter(run: ImportRun, state: ImportState) {
+  const { rejects } = run;
+  let size = run.batchSize ?? firstSize;
+
+  async function write(batch: Batch): Promise<void> {
+    const started = performance.now();
+    const { counts, refused, lostUploads, renamed } = await run.writer.write(batch.records, [...batch.words]);
+    state.lostUploads += lostUploads;
+    state.renamed += renamed;
+    for (const { record, error } of refused) refuse(record, batch.raws.get(record) ?? '', error);
+    if (refused.length > 0) rejects.flush();
+    if (run.batchSize === undefined) {
+      const milliseconds = performance.now() - started;
+      size = computeNextSize(size, (countRows(batch) * run.transactionMs()) / Math.max(milliseconds, 1));
+    }
+    add(state, counts);
   }
 
   /** Rejects a record that turns out not to fit the catalog. */
-  function refuse(record: PreparedRecord, { message, details = [] }: HttpError): void {
-    rejects.add({ line: record.line, error: message, details, raw: raws.get(record) ?? '' });
+  function refuse(record: PreparedRecord, raw: string, { message, details = [] }: HttpError): void {
+    rejects.add({ line: record.line, error: message, details, raw });
     state.products -= 1;
     state.variants -= record.variantCount;
     state.images -= record.images;
   }
 
-  let position = 0;
-  let weight = 0;
-  let chunksTaken = 0;
-  for (;;) {
-    const next = await waitOrStop(chunks.next(), run.stop);
-    if (next === undefined) return false;
-    if (next.done === true) break;
-    const { records, positions, raws: texts, passed, end, said, last } = next.value;
-    for (const line of said) run.say(line);
-    if (passed.length > 0) await run.writer.pass(passed);
-    if (last !== undefined) Object.assign(state, last);
-    const refused = [...next.value.rejects];
-    // In file order: a reject is written before the records after it are committed.
-    const report = (before: number) => {
-      for (let [first] = refused; first !== undefined && first.position < before; [first] = refused) {
-        uncommitted.rejects.push(first.reject);
-        refused.shift();
-      }
-    };
-    bytes = next.value.bytes;
-    uncommitted.repeated += next.value.repeated;
-    let first = 0;
-    // A batch gets only the words of its own records: those of later records may be in no document yet.
-    const addWords = (end: number) => {
-      const isWhole = first === 0 && end === records.length;
-      const own = isWhole ? next.value.words : collectMisspeltWords(records.slice(first, end));
-      for (const word of own) words.add(word);
-      first = end;
-    };
-    for (const [index, record] of records.entries()) {
-      position = positions[index] ?? end;
-      report(position);
-      batch.push(record);
-      raws.set(record, texts[index] ?? '');
-      uncommitted.products += 1;
-      uncommitted.variants += record.variantCount;
-      uncommitted.images += record.images;
-      weight += 1 + record.variantCount;
-      if (weight < size || positions[index + 1] === position) continue;
-      addWords(index + 1);
-      await commit(position);
-      weight = 0;
-      chunksTaken = 0;
-    }
-    addWords(records.length);
-    position = end;
-    report(position + 1);
-    chunksTaken += 1;
-    if (batch.length > 0 && uncommitted.rejects.length < maxRejects && hasRoomFor(records)) continue;
-    await commit(position);
-    weight = 0;
-    chunksTaken = 0;
-  }
-  await commit(position);
-  return true;
-
-  /** Whether another chunk of this size fits whole: if two batches share one, its words must be collected again. */
-  function hasRoomFor(records: readonly PreparedRecord[]): boolean {
-    if (run.batchSize !== undefined) return true;
-    return chunksTaken < maxChunks && weight + countRows(records) <= size;
-  }
+  return {
+    isFull: (batch: Batch) => countRows(batch) >= size,
+    /** Whether another chunk of this size fits whole: if two batches share one, its words must be collected again. */
+    hasRoomFor(batch: Batch, records: readonly PreparedRecord[]): boolean {
+      if (run.batchSize !== undefined) return true;
+      const rows = records.reduce((sum, { variantCount }) => sum + 1 + variantCount, 0);
+      return batch.chunks < maxChunks && countRows(batch) + rows <= size;
+    },
+    async commit(batch: Batch, position: number, bytes: number): Promise<void> {
+      for (const reject of batch.rejects) rejects.add(reject);
+      rejects.flush();
+      if (batch.records.length > 0) await write(batch);
+      for (const name of ['products', 'variants', 'images', 'repeated'] as const) state[name] += batch[name];
+      state.done = position;
+      run.progress.update({ records: state.done, handled: Math.max(0, state.done - run.skip), bytes });
+    },
+  };
 }
-
-const countRows = (records: readonly PreparedRecord[]): number =>
-  records.reduce((rows, { variantCount }) => rows + 1 + variantCount, 0);
 
 /** Resolves to the awaited value, or to undefined on a stop request, even while a stream has nothing to read. */
 export function waitOrStop<T>(awaited: Promise<T>, stop: StopRequest): Promise<T | undefined> {
