@@ -123,6 +123,16 @@ export function formatEnvelope({ items, meta, links }: PageTexts): PageBody | Pr
   return joinItems('{"data":[', items, after);
 }
 
+interface ShownList {
+  /** The name under which cursors are signed. */
+  readonly list: string;
+  readonly url: RequestUrl;
+  /** The JSON text of each row. */
+  readonly items: readonly string[];
+  /** JSON text: further members of `meta`. */
+  readonly extra?: string | undefined;
+}
+
 export type Paginator = ReturnType<typeof createPaginator>;
 
 /** @param secret the service's secret, from which the key for signing cursors is derived */
@@ -179,14 +189,10 @@ export function createPaginator(secret: string) {
       const order = { column, descending: query.order === 'desc' };
       return { conditions, order, page: toPageRequest(query, toBinding(list, conditions, order)) };
     },
-    /** @param items the JSON text of each row; @param extra JSON text: further members of `meta` */
     page(
       listed: Listed<unknown>,
       { conditions, order, page }: ListRequest,
-      list: string,
-      url: RequestUrl,
-      items: readonly string[],
-      extra?: string,
+      { list, url, items, extra }: ShownList,
     ): PageTexts {
       const link = createLinker(url);
       const besides = extra === undefined ? '' : `,${extra}`;

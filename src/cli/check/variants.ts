@@ -87,7 +87,7 @@ function createSummariesCheck(database: Storage): Check {
   async function computeRightRow(session: Session, before: Counted, at: number): Promise<ProductRow> {
     const old = productOf(before);
     const fields = toProductFields(old, before.base_price);
-    const next = await summarize(session, before, old, fields, before.counted);
+    const next = await summarize(session, before, old, fields, { count: before.counted });
     return toProductRow(next.fields, at, next.kept);
   }
 

@@ -200,10 +200,10 @@ export type BodyParser = (
 
 export function createBodyParser(): BodyParser {
   const check = createCheck();
-  return (body, { type, contentType, strict }, bytes, inspect) => {
+  return (body, sent, bytes, inspect) => {
+    const { type, strict } = sent;
     if (body.kind === 'raw') return bytes;
-    if (body.kind === 'upload' && type !== json)
-      return parseUpload(body, type, contentType, bytes, check, inspect);
+    if (body.kind === 'upload' && type !== json) return parseUpload(body, sent, bytes, { inspect, check });
     if (body.kind === 'json' && body.optional === true && bytes.length === 0) return undefined;
     const value = parseJson(bytes);
     inspect(value);

@@ -19,18 +19,22 @@ export function getUploadLimit(spec: UploadSpec, type: string, jsonLimit: number
   return type === formData ? spec.limit + roomForForm : spec.limit;
 }
 
+interface FormChecks {
+  /** Receives the names of the parts, and may refuse them. */
+  inspect(value: unknown): void;
+  /** Validates the texts. */
+  check(schema: z.ZodType, value: unknown): unknown;
+}
+
 /**
  * Parses a body that is not JSON.
- * @param check validates the texts of a form; @param inspect receives the names of its parts before, and may refuse them
  * @throws HttpError 400 for a form without a file or with invalid texts, 413 for a file that is too large
  */
 export function parseUpload(
   spec: UploadSpec,
-  type: string,
-  contentType: string,
+  { type, contentType }: { readonly type: string; readonly contentType: string },
   bytes: Uint8Array,
-  check: (schema: z.ZodType, value: unknown) => unknown,
-  inspect: (value: unknown) => void,
+  { inspect, check }: FormChecks,
 ): UploadBody<unknown, unknown> {
   if (type !== formData) return { kind: 'file', file: bytes, texts: check(spec.texts, {}) };
   const texts: Record<string, string> = {};

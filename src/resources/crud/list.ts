@@ -69,7 +69,8 @@ export function createListEndpoint<Params extends z.ZodObject | undefined, Query
       const listed = await spec.list(request);
       const textOf = await spec.textsOf(context, listed.rows);
       const texts = await mapInSlices(listed.rows, textOf);
-      return replyPage(context, paginator.page(listed, request, name, url, texts), relation);
+      const page = paginator.page(listed, request, { list: name, url, items: texts });
+      return replyPage(context, page, relation);
     },
   });
 }

@@ -138,7 +138,7 @@ export function createImageEndpoints(
         const placed = productOf(row).images.map(({ id }, index) => ({ id, sort_value: index }));
         const shown = pickPage(placed, request);
         const texts = shown.rows.map(({ id }) => presenter.body(context, requireImage(row, id)));
-        const page = paginator.page(shown, request, list, url, texts);
+        const page = paginator.page(shown, request, { list, url, items: texts });
         return replyPage(context, page, 'images');
       },
     }),

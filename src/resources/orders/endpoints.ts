@@ -179,7 +179,7 @@ export function createOrderEndpoints(
         );
         const listed = await orders.listItems(request);
         const texts = listed.rows.map(item => JSON.stringify(buildItemView(item, order, context)));
-        const page = paginator.page(listed, request, 'order items', url, texts);
+        const page = paginator.page(listed, request, { list: 'order items', url, items: texts });
         return replyPage(context, page, 'items');
       },
     }),

@@ -53,15 +53,20 @@ export function createProductLists(
     const { listed, members } = await facets.list(store.list, request);
     const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
     // Not in slices: the rows of a list already hold their representation.
-    const texts = listed.rows.map(productJson);
-    const page = paginator.page(listed, request, 'products', url, texts, members);
+    const items = listed.rows.map(productJson);
+    const page = paginator.page(listed, request, { list: 'products', url, items, extra: members });
     return { rows, body: await formatEnvelope(page) };
   }
 
   async function respondInHal(context: RequestContext, request: ListRequest): Promise<Reply> {
     const { listed, members } = await facets.list(store.list, request);
-    const texts = await mapInSlices(listed.rows, row => bodyOf(context, row));
-    const page = paginator.page(listed, request, 'products', context.url, texts, members);
+    const items = await mapInSlices(listed.rows, row => bodyOf(context, row));
+    const page = paginator.page(listed, request, {
+      list: 'products',
+      url: context.url,
+      items,
+      extra: members,
+    });
     return replyPage(context, page, 'products');
   }
 

@@ -121,7 +121,8 @@ export function createSearchEndpoints(
                 ? { found: await search(request), members: undefined }
                 : await countFacets(narrowed => search(request, narrowed));
             const texts = found.rows.map(({ hit }) => JSON.stringify(toShownHit(hit, url)));
-            const page = paginator.page(found, request, 'search', url, texts, formatMeta(found, members));
+            const extra = formatMeta(found, members);
+            const page = paginator.page(found, request, { list: 'search', url, items: texts, extra });
             return { body: await formatEnvelope(page), rows: [] };
           };
           // The events of a product do not report a changed code of one of its variants.

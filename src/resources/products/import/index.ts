@@ -158,7 +158,7 @@ export function createProductImporter(database: Database, outbox: Outbox) {
           const { id } = stored;
           const images = addUploads(product.images, after.images, uploads);
           const own = { ...product, images };
-          const next = await summarize(session, stored, own, after, product.variantCount, after.price);
+          const next = await summarize(session, stored, own, after, { ownPrice: after.price });
           await search.change(session, 'product', toSearchText(before), { id, ...toSearchText(after) });
           const row = toProductRow(next.fields, computeChangeMoment(now, stored.updated_at), next.kept);
           const written = { ...row, ...toCategoryColumns(after, known) };

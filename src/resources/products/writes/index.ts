@@ -160,7 +160,7 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
     const old = productOf(before);
     const variantCount = old.variantCount + added;
     const fields = toProductFields(old, before.base_price);
-    const next = await summarize(session, before, old, fields, variantCount);
+    const next = await summarize(session, before, old, fields, { count: variantCount });
     const { document } = toProductRow(next.fields, Date.parse(old.updatedAt), next.kept);
     if (productJson({ id: before.id, document }) !== productJson(before))
       await update(session, [{ before, fields, variantCount }], cause);

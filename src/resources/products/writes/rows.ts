@@ -41,7 +41,7 @@ export function createRowBuilder(summarize: ReturnType<typeof createVariantSumma
     now: number,
   ): Promise<Pick<Written, 'members' | 'row' | 'columns'>> => {
     const at = computeMoment(computeChangeMoment(now, before.updated_at), isMoved ? known : undefined);
-    const next = await summarize(session, before, old, fields, variantCount);
+    const next = await summarize(session, before, old, fields, { count: variantCount });
     const { members, row } = toWrittenProduct(next.fields, at, {
       ...next.kept,
       images: images ?? old.images,

@@ -16,6 +16,13 @@ interface Ends {
   readonly available: number;
 }
 
+interface Changed {
+  /** The number of variants, if it has changed. */
+  readonly count?: number | undefined;
+  /** The price of variants without one; must be given if the changed price is always the product's own. */
+  readonly ownPrice?: number;
+}
+
 /** @returns a function that returns the fields of a product, and what the service maintains, with the new summary */
 export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
   const ends = prepareQuery<{ id: number }, Ends>(build, ({ id }) => {
@@ -27,17 +34,12 @@ export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
       case when exists (select 1 ${own} and available = 1) then 1 else 0 end as available`;
   });
 
-  /**
-   * @param count the number of variants, if it has changed
-   * @param ownPrice the price of variants without one; must be given if `fields.price` is always the product's own
-   */
   return async (
     session: Session,
     before: LockedProduct,
     old: Product,
     fields: ProductFields,
-    count: number = old.variantCount,
-    ownPrice: number = computeOwnPrice(before, old, fields),
+    { count = old.variantCount, ownPrice = computeOwnPrice(before, old, fields) }: Changed = {},
   ): Promise<{ fields: ProductFields; kept: Kept }> => {
     if (count === 0 && old.variantCount === 0) return { fields, kept: toKeptProduct(old) };
     const written = { ...fields, price: ownPrice };
