@@ -16,6 +16,13 @@ interface AddressToken {
   readonly user_version: number;
 }
 
+interface NewAddressToken extends AddressToken {
+  readonly purpose: AddressPurpose;
+  readonly now: number;
+  /** Milliseconds. */
+  readonly lifetime: number;
+}
+
 export type AddressTokens = ReturnType<typeof createAddressTokens>;
 
 export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>) {
@@ -23,20 +30,11 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
   const columns = ['user_id', 'email', 'user_version'] as const;
   return {
     ...createTokenRows<AddressToken, AddressPurpose>(database, 'address_tokens', columns),
-    /**
-     * @param lifetime milliseconds
-     * @returns the token, which is not stored
-     */
-    async issue(
-      session: Session,
-      purpose: AddressPurpose,
-      { user_id, email, user_version }: AddressToken,
-      now: number,
-      lifetime: number,
-    ): Promise<string> {
+    /** @returns the token, which is not stored */
+    async issue(session: Session, { now, lifetime, ...given }: NewAddressToken): Promise<string> {
       const token = createRandomSecret();
       const times = { created_at: now, expires_at: now + lifetime };
-      const row = { token_hash: hashSecret(token), user_id, purpose, email, user_version, ...times };
+      const row = { token_hash: hashSecret(token), ...given, ...times };
       await session.run(build.insertInto('address_tokens').values(row).compile());
       return token;
     },

@@ -71,8 +71,8 @@ export function createMailTemplates(
       { id, name, email, version }: UserRow,
       cause: Cause,
     ): ReturnType<Send> {
-      const given = { user_id: id, email, user_version: version };
-      const token = await addressTokens.issue(session, 'restoration', given, cause.at, week);
+      const given = { user_id: id, email, user_version: version, now: cause.at, lifetime: week };
+      const token = await addressTokens.issue(session, { purpose: 'restoration', ...given });
       const text = texts.composeAddressRestoreMail({
         shop,
         name,
@@ -94,8 +94,8 @@ export function createMailTemplates(
       cause: Cause,
     ): Promise<void> {
       const email = pending_email ?? '';
-      const wanted = { user_id: id, email, user_version: version };
-      const token = await addressTokens.issue(session, 'confirmation', wanted, cause.at, week);
+      const wanted = { user_id: id, email, user_version: version, now: cause.at, lifetime: week };
+      const token = await addressTokens.issue(session, { purpose: 'confirmation', ...wanted });
       const text = isTaken
         ? texts.composeAddressTakenMail({ shop })
         : texts.composeAddressConfirmationMail({ shop, link: linkTo(toVerifyPage(), token) });
