@@ -34,7 +34,7 @@ import { loadSecrets, type Secrets } from './secrets/index.ts';
 import { createSeal } from './secrets/seal.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
-import { removeInParts } from './storage/table-rows.ts';
+import { maxRemoved, removeInParts } from './storage/table-rows.ts';
 import { runOnce } from './turns/slices.ts';
 import {
   addEntries,
@@ -188,7 +188,7 @@ export function startService(options: ServiceOptions): Service {
     const swept: Record<string, unknown> = {};
     for (const [what, step] of Object.entries(steps)) {
       try {
-        swept[what] = await removeInParts(step, stopping.hasBegun);
+        swept[what] = await removeInParts(step, stopping.hasBegun, maxRemoved);
       } catch (error) {
         log.warn('removing expired rows failed', { what, ...describeError(error) });
       }

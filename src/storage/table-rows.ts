@@ -107,7 +107,7 @@ export function createOwnedRows<Row extends Arguments & { readonly id: number; r
 }
 
 /** Maximum number of rows in a removal statement, so that it does not block the event loop or lock many rows. */
-const removedAtOnce = 250;
+export const maxRemoved = 250;
 /** The same for long rows: an embedded database visits every page of a row that it removes, or updates as a whole. */
 export const longRowsAtOnce = 10;
 
@@ -118,7 +118,7 @@ export const longRowsAtOnce = 10;
  */
 export function prepareRemoval<A extends Arguments>(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
-  { table, key, locking, atOnce = removedAtOnce }: Removal,
+  { table, key, locking, atOnce = maxRemoved }: Removal,
   condition: (argument: Placeholders<A>) => RawBuilder<unknown>,
 ): (values: A) => CompiledQuery<unknown> {
   const [rows, columns] = [sql.table(table), sql.join(key.map(column => sql.ref(column)))];
@@ -171,26 +171,29 @@ export function createSweep(
   return async (session, last) => {
     let removed = 0;
     // Of long rows, several statements remove as many as one does of short rows.
-    for (let count = 1; count > 0 && removed < removedAtOnce; removed += count)
+    for (let count = 1; count > 0 && removed < maxRemoved; removed += count)
       count = await session.run(some({ last }));
     return removed;
   };
 }
 
 /**
- * @param removeSome removes some rows, in a transaction of its own or with the others; until it removes none
- * @param isStopping checked after each statement
+ * @param removeSome removes some rows, in a transaction of its own or with the others
+ * @param isStopping checked after each part
+ * @param least fewer rows than this are the last part; 1 if parts differ in size. Where rows expire all the time, each
+ * part finds a few, and would never be the last
  * @returns how many rows were removed
  */
 export async function removeInParts(
   removeSome: () => Promise<number>,
   isStopping = () => false,
+  least = 1,
 ): Promise<number> {
   let removed = 0;
   for (;;) {
     const some = await removeSome();
     removed += some;
-    if (some === 0 || isStopping()) return removed;
+    if (some < least || isStopping()) return removed;
     await takeTurn();
   }
 }
@@ -211,7 +214,7 @@ export function createDependentsRemover(
       const [rows, reference] = [sql.table(child), sql.ref(column)];
       const [change, atOnce] =
         action === 'CASCADE'
-          ? [sql`delete from ${rows}`, removedAtOnce]
+          ? [sql`delete from ${rows}`, maxRemoved]
           : [sql`update ${rows} set ${reference} = null`, longRowsAtOnce];
       const some = sql`${change} where rowid in (
         select rowid from ${rows} where ${reference} = ${id} limit ${sql.lit(atOnce)})`.compile(build);
