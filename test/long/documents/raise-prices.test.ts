@@ -53,7 +53,9 @@ describeOnDatabases('the example on %s', kind => {
     const isSlower = performance.now() - started > (81 / 40) * 3000;
     expect(/^waiting/m.test(err) || isSlower).toBe(true);
     expect((await place.runHere(['keys', 'list'])).out).not.toContain('raise-prices');
-    const prices = (await productsOf(place)).map(({ name, price }) => [name, price]);
+    const prices = (await productsOf(place)).flatMap(({ name, price, category }) =>
+      category === 'shades' ? [] : [[name, price]],
+    );
     expect(prices).toEqual([
       ...Array.from({ length: lamps }, (_, index) => [
         `Lamp ${index}`,
