@@ -13,24 +13,26 @@ type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
  */
 export function createCommonHeaders(quota: Quota) {
   const templates = new Map<Version | undefined, Map<string, Map<string, HeadersByValidators>>>();
-  let windowReset = 0;
+  /** The seconds for which the templates hold: the end of the window, and the current one. */
+  let templatesFor = { reset: 0, now: 0 };
   const formatPolicy = (limit: number) => `"default";q=${limit};w=${quota.window}`;
   const policy = formatPolicy(quota.limit);
   /** The end of `RateLimit` for the seconds left in the window. */
   let left = { seconds: -1, text: '' };
-  /** Bun's own Date is up to two seconds late, and so before a Last-Modified (RFC 9110 §8.8.2.1). */
-  let date = { second: -1, text: '' };
 
   /** One template for each combination of validators. */
   function createTemplates(
     cacheControl: string,
     mediaType: string,
     version: Version | undefined,
-    reset: number,
+    { reset, now }: { readonly reset: number; readonly now: number },
   ) {
+    const date = formatHttpDate(now * 1000);
     const createTemplate = () =>
       new Headers({
         'Cache-Control': cacheControl,
+        // Bun's own is up to two seconds late, and so before a Last-Modified (RFC 9110 §8.8.2.1).
+        Date: date,
         Vary: 'Accept, Accept-Encoding, Origin, Prefer',
         'X-Content-Type-Options': 'nosniff',
         'X-RateLimit-Limit': String(quota.limit),
@@ -44,10 +46,16 @@ export function createCommonHeaders(quota: Quota) {
   }
 
   /** Looked up part by part: the parts are constants with cached hashes, and no key has to be built. */
-  function getTemplate(cacheControl: string, mediaType: string, version: Version | undefined, reset: number) {
-    if (reset !== windowReset) {
+  function getTemplate(
+    cacheControl: string,
+    mediaType: string,
+    version: Version | undefined,
+    reset: number,
+    now: number,
+  ) {
+    if (reset !== templatesFor.reset || now !== templatesFor.now) {
       templates.clear();
-      windowReset = reset;
+      templatesFor = { reset, now };
     }
     let ofVersion = templates.get(version);
     if (ofVersion === undefined) {
@@ -61,7 +69,7 @@ export function createCommonHeaders(quota: Quota) {
     }
     let kinds = ofType.get(cacheControl);
     if (kinds === undefined) {
-      kinds = createTemplates(cacheControl, mediaType, version, reset);
+      kinds = createTemplates(cacheControl, mediaType, version, templatesFor);
       ofType.set(cacheControl, kinds);
     }
     return kinds;
@@ -77,11 +85,9 @@ export function createCommonHeaders(quota: Quota) {
       validators: Validated,
       now: number,
     ): Headers {
-      const headers = getTemplate(cacheControl, mediaType, version, reset)[validators];
+      const headers = getTemplate(cacheControl, mediaType, version, reset, now)[validators];
       const seconds = Math.max(0, reset - now);
       if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
-      if (now !== date.second) date = { second: now, text: formatHttpDate(now * 1000) };
-      headers.set('Date', date.text);
       headers.set('X-RateLimit-Remaining', String(remaining));
       headers.set('RateLimit', `"default";r=${remaining}${left.text}`);
       return headers;
