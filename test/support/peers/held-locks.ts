@@ -12,6 +12,9 @@ export interface HeldLocks extends AsyncDisposable {
   release(): Promise<void>;
 }
 
+/** Until a test fails because nothing waits that should, in milliseconds. */
+const maxWaitMs = 20_000;
+
 /** @param url the address of a database that no other test uses */
 export function holdLocks(url: string): HeldLocks {
   const holder = new SQL(url, { max: 1 });
@@ -26,7 +29,12 @@ export function holdLocks(url: string): HeldLocks {
     async waiting(expected) {
       const locks = `select 1 from pg_locks where not granted and pid in
         (select pid from pg_stat_activity where datname = current_database())`;
-      while ((await observer.unsafe(locks)).length < expected);
+      const until = performance.now() + maxWaitMs;
+      for (let found = 0; found < expected; ) {
+        found = (await observer.unsafe(locks)).length;
+        if (performance.now() > until)
+          throw new Error(`${found} statements wait for a lock, not ${expected}`);
+      }
     },
     async release() {
       await holder.unsafe('commit');
