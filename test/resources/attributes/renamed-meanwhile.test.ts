@@ -4,10 +4,10 @@
  */
 import { expect, test } from 'bun:test';
 import { call } from '../../support/http/http.ts';
-import { holdLocks } from '../../support/peers/held-locks.ts';
+import { startHeldService } from '../../support/peers/held-locks.ts';
 import { importProducts } from '../../support/samples/imported.ts';
-import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { hasPostgres } from '../../support/service/postgres.ts';
+import type { TestService } from '../../support/service/service.ts';
 
 const product = { name: 'Lamp', price: 10 };
 
@@ -21,11 +21,10 @@ const additions: Readonly<Record<string, (service: TestService, category: string
 test.skipIf(!hasPostgres)(
   'a product added while its category gets its name has the required attributes',
   async () => {
-    const url = await createDatabase();
-    // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
-    await using service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
+    const started = await startHeldService();
+    await using service = started.service;
+    await using held = started.held;
     const other = await service.replica();
-    await using held = holdLocks(url);
     const send = async (method: string, path: string, body?: unknown) => {
       const { status, body: shown } = await call(service, { method, path, as: 'admin', body });
       expect([method, path, status < 300]).toEqual([method, path, true]);

@@ -8,23 +8,20 @@ import { userIdOf } from '../../support/data/people.ts';
 import { addStocked, order, shownOf } from '../../support/data/stock.ts';
 import { chosen, variantCalls } from '../../support/data/variants.ts';
 import { call } from '../../support/http/http.ts';
-import { type HeldLocks, holdLocks } from '../../support/peers/held-locks.ts';
-import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { type HeldLocks, startHeldService } from '../../support/peers/held-locks.ts';
+import { hasPostgres } from '../../support/service/postgres.ts';
+import type { TestService } from '../../support/service/service.ts';
 
 describe.skipIf(!hasPostgres)('an order that waits for one of its products', () => {
-  /** Each has one connection for transactions: the one that changes a product, and the one that takes the order. */
+  /** The one that changes a product, and the one that takes the order. */
   let service: TestService;
   let changing: TestService;
   let ordering: TestService;
   let held: HeldLocks;
   beforeAll(async () => {
-    const url = await createDatabase();
-    // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
-    service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
+    ({ service, held } = await startHeldService());
     changing = await service.replica();
     ordering = await service.replica();
-    held = holdLocks(url);
   });
   afterAll(async () => {
     await held[Symbol.asyncDispose]();

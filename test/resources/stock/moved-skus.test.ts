@@ -7,21 +7,18 @@ import { type Product, pathOf } from '../../support/data/catalog.ts';
 import { addStocked, adjust, shownOf } from '../../support/data/stock.ts';
 import { chosen, variantCalls } from '../../support/data/variants.ts';
 import { call } from '../../support/http/http.ts';
-import { type HeldLocks, holdLocks } from '../../support/peers/held-locks.ts';
-import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { type HeldLocks, startHeldService } from '../../support/peers/held-locks.ts';
+import { hasPostgres } from '../../support/service/postgres.ts';
+import type { TestService } from '../../support/service/service.ts';
 
 describe.skipIf(!hasPostgres)('an adjustment that waits while its sku moves', () => {
-  /** Each has one connection for transactions: the one that moves the sku, and the one that adjusts. */
+  /** The one that moves the sku, and the one that adjusts. */
   let service: TestService;
   let adjusting: TestService;
   let held: HeldLocks;
   beforeAll(async () => {
-    const url = await createDatabase();
-    // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
-    service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
+    ({ service, held } = await startHeldService());
     adjusting = await service.replica();
-    held = holdLocks(url);
   });
   afterAll(async () => {
     await held[Symbol.asyncDispose]();

@@ -6,9 +6,8 @@ import { expect, test } from 'bun:test';
 import { createSearchCheck } from '../../../src/cli/check/search.ts';
 import { addProduct } from '../../support/data/catalog.ts';
 import { type Call, call } from '../../support/http/http.ts';
-import { holdLocks } from '../../support/peers/held-locks.ts';
-import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
-import { startTestService } from '../../support/service/service.ts';
+import { startHeldService } from '../../support/peers/held-locks.ts';
+import { hasPostgres } from '../../support/service/postgres.ts';
 
 const options = [{ name: 'Size', values: ['S'] }];
 const patch = (path: string, body: unknown): Call => ({ method: 'PATCH', path, as: 'admin', body });
@@ -28,11 +27,10 @@ const writes: Readonly<Record<string, (id: number) => Call>> = {
 };
 
 test.skipIf(!hasPostgres)('a write that waits for a product sees where it was moved', async () => {
-  const url = await createDatabase();
-  // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
-  await using service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
+  const started = await startHeldService();
+  await using service = started.service;
+  await using held = started.held;
   const other = await service.replica();
-  await using held = holdLocks(url);
   const stock = { tracked: true, onHand: 1 };
   for (const [name, callOf] of Object.entries(writes)) {
     const created = await addProduct(service, {

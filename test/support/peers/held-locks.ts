@@ -1,5 +1,7 @@
 /** Holds locks on PostgreSQL, so that writes wait for them in an order that the test determines. */
 import { SQL } from 'bun';
+import { createDatabase } from '../service/postgres.ts';
+import { startTestService } from '../service/service.ts';
 
 export interface HeldLocks extends AsyncDisposable {
   /** Locks a product until `release`. */
@@ -15,8 +17,18 @@ export interface HeldLocks extends AsyncDisposable {
 /** Until a test fails because nothing waits that should, in milliseconds. */
 const maxWaitMs = 20_000;
 
+/**
+ * A service whose writes wait for locks that the test holds, one connection for each process. Without groups of writes:
+ * in a group, a transaction that waits too long restarts on its own, behind the others.
+ */
+export async function startHeldService() {
+  const url = await createDatabase();
+  const service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
+  return { service, held: holdLocks(url) };
+}
+
 /** @param url the address of a database that no other test uses */
-export function holdLocks(url: string): HeldLocks {
+function holdLocks(url: string): HeldLocks {
   const holder = new SQL(url, { max: 1 });
   const observer = new SQL(url, { max: 1 });
   return {
