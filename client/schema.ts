@@ -589,7 +589,7 @@ export interface paths {
         head?: never;
         /**
          * Change many products at once
-         * @description Changes all or none. Ids that do not exist are skipped and not counted. The products may have 6,000,000 characters of text in total, both before and after: change products with very long texts in several requests.
+         * @description Changes all or none: `ids` with the same `update`, or, in `updates`, each with its own. Ids that do not exist are skipped and not counted. The products may have 6,000,000 characters of text in total, both before and after: change products with very long texts in several requests.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -687,7 +687,7 @@ export interface paths {
         head?: never;
         /**
          * Change many variants of a product at once
-         * @description Changes all or none. Ids that are not variants of this product are skipped and not counted.
+         * @description Changes all or none: `ids` with the same `update`, or, in `updates`, each with its own. Ids that are not variants of this product are skipped and not counted.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -3384,10 +3384,20 @@ export interface components {
          */
         BulkPatchProducts: {
             /** @description The ids of the resources to change, each once. */
-            ids: number[];
+            ids?: number[];
             /** @description The members to set, as in PATCH of a single resource. */
-            update: components["schemas"]["PatchProduct"];
-        };
+            update?: components["schemas"]["PatchProduct"];
+            /** @description Instead of ids and update: a change for each id, made in this order. */
+            updates?: {
+                /**
+                 * Format: int64
+                 * @description The id, assigned by the service.
+                 */
+                id: number;
+                /** @description The members to set, as in PATCH of a single resource. */
+                update: components["schemas"]["PatchProduct"];
+            }[];
+        } & (unknown | unknown);
         /**
          * @example {
          *       "ids": [
@@ -3402,10 +3412,20 @@ export interface components {
          */
         BulkPatchVariants: {
             /** @description The ids of the resources to change, each once. */
-            ids: number[];
+            ids?: number[];
             /** @description The members to set, as in PATCH of a single resource. */
-            update: components["schemas"]["PatchVariant"];
-        };
+            update?: components["schemas"]["PatchVariant"];
+            /** @description Instead of ids and update: a change for each id, made in this order. */
+            updates?: {
+                /**
+                 * Format: int64
+                 * @description The id, assigned by the service.
+                 */
+                id: number;
+                /** @description The members to set, as in PATCH of a single resource. */
+                update: components["schemas"]["PatchVariant"];
+            }[];
+        } & (unknown | unknown);
         /**
          * @example {
          *       "updated": 1

@@ -18,7 +18,7 @@ export function buildExample(schema: SchemaObject, members: 'all' | 'required', 
   if (Array.isArray(values)) return values[0];
   const buildPart = (part: unknown) => buildExample(requireSchema(part), members, resolve);
   const alternatives = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(alternatives)) return buildPart(alternatives[0]);
+  if (Array.isArray(alternatives) && schema.properties === undefined) return buildPart(alternatives[0]);
   switch ([schema.type].flat()[0]) {
     case 'object':
       return buildObjectExample(schema, members, buildPart);
@@ -41,9 +41,14 @@ function buildObjectExample(
   members: 'all' | 'required',
   buildPart: (part: unknown) => unknown,
 ): unknown {
-  const required = Array.isArray(schema.required) ? schema.required : [];
+  // Alternatives of an object with properties name those that are required together.
+  const { required: ownRequired = [], oneOf = [] } = schema;
+  const [alternative] = [oneOf].flat().map(requireSchema);
+  const required = [ownRequired, alternative?.required ?? []].flat();
   const properties = Object.entries(requireSchema(schema.properties ?? {}));
-  const shown = properties.filter(([name]) => members === 'all' || required.includes(name));
+  const shown = properties.filter(
+    ([name]) => (members === 'all' && alternative === undefined) || required.includes(name),
+  );
   // If no member is required, an empty object would show nothing.
   const chosen = shown.length === 0 ? properties.slice(0, 1) : shown;
   return Object.fromEntries(chosen.map(([name, part]) => [name, buildPart(part)]));

@@ -12,53 +12,34 @@ import {
 } from '../../http/errors.ts';
 import { toMemberName } from '../../http/response/failure.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
+import { findMember } from '../../json-object.ts';
 import { StorageError, type Transaction } from '../../storage/database.ts';
 import { takeTurn } from '../../turns/index.ts';
-
-/** The ids of the rows to change, without duplicates. */
-const ids = z
-  .array(z.int())
-  .min(1)
-  .max(500)
-  .refine(ids => new Set(ids).size === ids.length, {
-    error: 'must not name an id twice',
-    params: { rule: 'uniqueItems' },
-  })
-  .meta({ uniqueItems: true });
-
-/** The schema of a body. @param update the members to set @param id of the schema */
-export const buildBulkBody = <Update extends z.ZodObject>(update: Update, id: string) =>
-  z.object({ ids, update }).meta({ id });
+import { type BulkBody, buildBulkBody, type RowChange, toRowChanges } from './bulk-body.ts';
 
 const result = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });
 
-/** A row, as errors name it: product 5. */
-interface One {
-  readonly name: string;
-  readonly id: number;
-}
-
 /** The work of one request. */
-interface Work<Row, Old, Change> {
+interface Work<Update, Row, Old, Change> {
   /** The rows that exist, locked. */
   readonly rows: readonly Row[];
   /** Parses a row. @throws HttpError for a problem that is not specific to the row */
-  read(row: Row): Old;
+  read(row: Row, update: Update): Old;
   /** @throws HttpError if the change is not valid for this row */
-  changeOf(row: Row, old: Old): Change | Promise<Change>;
-  write(changes: readonly Change[]): Promise<readonly unknown[]>;
+  changeOf(row: Row, old: Old, update: Update): Change | Promise<Change>;
+  write(changes: readonly Change[]): Promise<unknown>;
 }
 
-interface Bulk<Row, Old, Change> extends Work<Row, Old, Change> {
+interface Bulk<Update, Row, Old, Change> extends Work<Update, Row, Old, Change> {
   /** In the singular, for people: `product`. */
   readonly name: string;
-  readonly update: object;
-  /** Members of `update` whose values must be unique. */
+  readonly entries: readonly RowChange<Update>[];
+  /** Members whose values must be unique. */
   readonly unique: readonly string[];
 }
 
 interface BulkSpec<Params extends z.ZodObject | undefined, Update extends z.ZodObject, Row, Old, Change>
-  extends Pick<Bulk<Row, Old, Change>, 'name' | 'unique'> {
+  extends Pick<Bulk<z.output<Update>, Row, Old, Change>, 'name' | 'unique'> {
   /** The path of the collection: `/products`. */
   readonly path: string;
   readonly params?: Params;
@@ -70,23 +51,19 @@ interface BulkSpec<Params extends z.ZodObject | undefined, Update extends z.ZodO
   readonly description: string;
   readonly tag: string;
   readonly access: Access;
-  /** The members to set, the same for all rows, as in a PATCH of one. */
+  /** The members to set, as in a PATCH of one. */
   readonly patch: { readonly schema: Update; readonly example: object };
   /** The representation of one row. */
   readonly schema: z.ZodType;
   readonly errors: readonly ErrorCode[];
   begin(
     session: Transaction,
-    context: HandlerContext<Output<Params>, undefined, BulkBody<Update>>,
-  ): Promise<Work<Row, Old, Change>>;
+    context: HandlerContext<Output<Params>, undefined, BulkBody<z.output<Update>>>,
+    ids: readonly number[],
+  ): Promise<Work<z.output<Update>, Row, Old, Change>>;
 }
 
-interface BulkBody<Update extends z.ZodObject> {
-  readonly ids: readonly number[];
-  readonly update: z.output<Update>;
-}
-
-/** PATCH of a collection: the same change to many rows. */
+/** PATCH of a collection: the same change to many rows, or a change for each. */
 export function createBulkEndpoint<
   Row extends { readonly id: number },
   Old,
@@ -95,14 +72,16 @@ export function createBulkEndpoint<
   Params extends z.ZodObject | undefined = undefined,
 >(spec: BulkSpec<Params, Update, Row, Old, Change>): Endpoint {
   const { path, params, id, items, name, tag, access, patch, unique, errors } = spec;
+  type Sent = z.output<Update>;
   // Boundary: Zod cannot infer the output of a schema that is built from a generic one.
-  const schema = buildBulkBody(patch.schema, `BulkPatch${id}`) as unknown as z.ZodType<BulkBody<Update>>;
+  const schema = buildBulkBody(patch.schema, `BulkPatch${id}`) as unknown as z.ZodType<BulkBody<Sent>>;
+  const one = z.object({ update: spec.schema });
   return createEndpoint({
     method: 'PATCH',
     path,
     operationId: `bulkPatch${id}`,
     summary: `Change many ${items} at once`,
-    description: `Changes all or none. ${spec.description}`,
+    description: `Changes all or none: \`ids\` with the same \`update\`, or, in \`updates\`, each with its own. ${spec.description}`,
     tag,
     access,
     ...(params === undefined ? {} : { params }),
@@ -111,15 +90,17 @@ export function createBulkEndpoint<
       200: {
         description: `The number of changed ${id.toLowerCase()}.`,
         schema: result,
-        representation: z.object({ update: spec.schema }),
+        representation: one.extend({ updates: z.array(one) }),
         example: { updated: 3 },
       },
     },
     errors,
     handle(context) {
       const { body, write } = context;
+      const entries = toRowChanges(body);
+      const ids = entries.map(({ id }) => id);
       return write(async session =>
-        changeTogether({ name, unique, update: body.update, ...(await spec.begin(session, context)) }),
+        changeTogether({ name, unique, entries, ...(await spec.begin(session, context, ids)) }),
       );
     },
   });
@@ -129,46 +110,64 @@ export function createBulkEndpoint<
  * Changes all rows or none.
  * @throws HttpError with its fields below `update`, naming the row; 409 for a unique value that several rows would have
  */
-async function changeTogether<Row extends { readonly id: number }, Old, Change>(
-  bulk: Bulk<Row, Old, Change>,
+async function changeTogether<Update extends object, Row extends { readonly id: number }, Old, Change>(
+  bulk: Bulk<Update, Row, Old, Change>,
 ): Promise<Reply> {
-  const { name, rows } = bulk;
-  const changes: Change[] = [];
-  for (const row of rows) {
+  const { name, entries, unique } = bulk;
+  const rows = new Map(bulk.rows.map(row => [row.id, row]));
+  const planned: { readonly entry: RowChange<Update>; readonly change: Change }[] = [];
+  for (const entry of entries) {
+    const { id, update } = entry;
+    const row = rows.get(id);
+    if (row === undefined) continue;
     await takeTurn();
-    const old = bulk.read(row);
-    changes.push(await changeOne({ name, id: row.id }, () => bulk.changeOf(row, old)));
+    const old = bulk.read(row, update);
+    planned.push({ entry, change: await changeOne(name, entry, () => bulk.changeOf(row, old, update)) });
   }
-  refuseShared(bulk);
-  const [only, another] = rows;
-  const write = () => bulk.write(changes);
-  // An error concerns the only row, or no particular row: values that several rows cannot share were refused above.
-  const written =
-    only === undefined || another !== undefined
-      ? await write()
-      : await changeOne({ name, id: only.id }, () => writeNamingMember(bulk.update, write));
-  return replyOk({ updated: written.length });
+  refuseShared(
+    bulk,
+    planned.map(({ entry }) => entry),
+  );
+  const isAlone = ({ update }: RowChange<object>) =>
+    planned.length === 1 || unique.some(member => Object.hasOwn(update, member));
+  // An error of these concerns no particular row.
+  const together = planned.filter(({ entry }) => !isAlone(entry));
+  if (together.length > 0) await bulk.write(together.map(({ change }) => change));
+  for (const { entry, change } of planned)
+    if (isAlone(entry))
+      await changeOne(name, entry, () => writeNamingMember(entry.update, () => bulk.write([change])));
+  return replyOk({ updated: planned.length });
 }
 
-async function changeOne<T>(one: One, work: () => T | Promise<T>): Promise<T> {
+async function changeOne<T>(name: string, entry: RowChange<unknown>, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof HttpError ? toBodyError(error, one) : error;
+    throw error instanceof HttpError ? toBodyError(error, name, entry) : error;
   }
 }
 
-type Shared = Pick<Bulk<{ readonly id: number }, unknown, unknown>, 'name' | 'rows' | 'update' | 'unique'>;
-
 /** @throws HttpError 409 for a unique value that several rows would have */
-function refuseShared({ name, rows, update, unique }: Shared): void {
-  const [first, second] = rows;
-  if (first === undefined || second === undefined) return;
-  const values = new Map<string, unknown>(Object.entries(update));
-  const shared = unique.filter(member => values.get(member) != null);
-  if (shared.length === 0) return;
-  const message = `must be unique: ${name} ${first.id} and ${name} ${second.id} cannot both have it`;
-  throw createDuplicateError(shared.map(member => buildErrorDetail(['update', member], 'unique', message)));
+function refuseShared(
+  { name, unique }: Pick<Bulk<object, unknown, unknown, unknown>, 'name' | 'unique'>,
+  entries: readonly RowChange<object>[],
+): void {
+  const details: ErrorDetail[] = [];
+  for (const member of unique) {
+    const had = new Map<string, number>();
+    for (const { id, update, path } of entries) {
+      const value = findMember(update, member) ?? null;
+      if (value === null) continue;
+      const text = JSON.stringify(value);
+      const other = had.get(text);
+      had.set(text, id);
+      if (other === undefined) continue;
+      const message = `must be unique: ${name} ${other} and ${name} ${id} cannot both have it`;
+      details.push(buildErrorDetail([...path, member], 'unique', message));
+      break;
+    }
+  }
+  if (details.length > 0) throw createDuplicateError(details);
 }
 
 /** Writes one row. @throws HttpError 409 naming the member of `update` whose value another row has */
@@ -186,12 +185,16 @@ async function writeNamingMember<T>(update: object, write: () => Promise<T>): Pr
 const createDuplicateError = (details: readonly ErrorDetail[], cause?: unknown): HttpError =>
   new HttpError('DUPLICATE', { message: formatMessage(details), details, cause });
 
-function toBodyError({ code, message, details, headers, cause }: HttpError, { name, id }: One): HttpError {
+function toBodyError(
+  { code, message, details, headers, cause }: HttpError,
+  name: string,
+  { id, path }: RowChange<unknown>,
+): HttpError {
   const which = `(of ${name} ${id})`;
-  const located = details?.map(detail => ({
-    ...moveDetail(detail, 'update'),
-    message: `${detail.message} ${which}`,
-  }));
+  const located = details?.map(detail => {
+    const moved = path.reduceRight((inner: ErrorDetail, step) => moveDetail(inner, String(step)), detail);
+    return { ...moved, message: `${detail.message} ${which}` };
+  });
   if (located === undefined) return new HttpError(code, { message: `${message} ${which}`, headers, cause });
   return new HttpError(code, { message: formatMessage(located), details: located, headers, cause });
 }

@@ -140,19 +140,20 @@ export function createProductEndpoints(
       schema: schema.product,
       unique: ['sku', 'externalId'],
       errors: ['DUPLICATE', 'OPTION_IN_USE'],
-      async begin(session, { body: { ids, update }, cause }) {
-        const patch = { kind: 'partial', changes: update } as const;
+      async begin(session, { body, cause }, ids) {
+        const field = body.updates === undefined ? 'ids' : 'updates';
         const fit = fits(session);
-        const limitText = createTextLimit(update);
+        const limitText = createTextLimit(field);
         return {
-          rows: await store.lockMany(session, ids, bytes => refuseManyBytes('ids', bytes)),
-          read(before: LockedProduct) {
+          rows: await store.lockMany(session, ids, bytes => refuseManyBytes(field, bytes)),
+          read(before: LockedProduct, update) {
             const old = productOf(before);
-            limitText(before, old);
+            limitText(before, old, update);
             return old;
           },
-          async changeOf(before: LockedProduct, old: schema.Product) {
-            const fields = patchRepresentation(old, completeStockChange(old, patch), parseComplete);
+          async changeOf(before: LockedProduct, old: schema.Product, changes) {
+            const patch = completeStockChange(old, { kind: 'partial', changes });
+            const fields = patchRepresentation(old, patch, parseComplete);
             const [name] = (await refuse(session, { variants }, old, fields)).keys();
             if (name !== undefined) throw createBulkRenameError(name);
             await fit(fields, old);

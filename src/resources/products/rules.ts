@@ -42,22 +42,24 @@ export const maxWritten = 6_000_000;
 
 /**
  * Keeps a change from blocking all other requests: the time of COMMIT grows with the amount of data written.
- * @param update the changes sent for each product
- * @returns a function to be called with each product, as stored and as parsed. It throws an HttpError 400 as soon as
- *   their total text, before or after the change, exceeds what one change may write.
+ * @param field the member that names the products
+ * @returns a function to be called with each product, as stored and as parsed, and its change. It throws an HttpError
+ *   400 as soon as their total text, before or after the change, exceeds what one change may write.
  */
 export function createTextLimit(
-  update: object,
-): (stored: { readonly document: string }, product: Product) => void {
-  const sent = JSON.stringify(update).length;
+  field: string,
+): (stored: { readonly document: string }, product: Product, update: object) => void {
+  let sent: { readonly update: object; readonly length: number } | undefined;
   let before = 0;
   let after = 0;
-  return ({ document }, product) => {
+  return ({ document }, product, update) => {
+    // Products may have one change in common.
+    if (sent?.update !== update) sent = { update, length: JSON.stringify(update).length };
     before += document.length;
-    after += document.length + sent;
+    after += document.length + sent.length;
     for (const [name, value] of Object.entries(product))
       if (name in update) after -= JSON.stringify(value).length;
-    refuseLongTexts('ids', Math.max(before, after));
+    refuseLongTexts(field, Math.max(before, after));
   };
 }
 

@@ -135,19 +135,20 @@ export function createVariantEndpoints(
       schema: schema.variant,
       unique: ['sku', 'options'],
       errors: ['NOT_FOUND', 'DUPLICATE'],
-      async begin(session, { params: { id }, body: { ids, update }, cause }) {
-        const locked = await lockProduct(session, id);
-        const product = productOf(locked);
-        const patch = { kind: 'partial', changes: update } as const;
+      async begin(session, { params: { id }, cause }, ids) {
+        const product = productOf(await lockProduct(session, id));
         return {
           rows: await store.lockMany(session, id, ids),
           read: variantOf,
-          changeOf(before: StoredVariant, old: schema.Variant) {
-            const fields = patchRepresentation(old, completeStockChange(old, patch), parseComplete);
+          changeOf(before: StoredVariant, old: schema.Variant, changes) {
+            const patch = completeStockChange(old, { kind: 'partial', changes });
+            const fields = patchRepresentation(old, patch, parseComplete);
             refuseUnfit(product, old, fields);
             return { before, fields };
           },
-          write: (changes: readonly VariantChange[]) => store.update(session, locked, changes, cause()),
+          // The product is read again, since an earlier write may have changed its summary.
+          write: async (changes: readonly VariantChange[]) =>
+            store.update(session, await lockProduct(session, id), changes, cause()),
         };
       },
     }),

@@ -4,7 +4,7 @@ import type { Config } from '../../../src/config.ts';
 import type { Endpoint } from '../../../src/http/endpoint.ts';
 import { buildCollectionSchema } from '../../../src/http/paginate.ts';
 import { type Translation, translateEndpoint } from '../../../src/http/versions/translation.ts';
-import { buildBulkBody } from '../../../src/resources/crud/bulk.ts';
+import { buildBulkBody } from '../../../src/resources/crud/bulk-body.ts';
 import * as v1 from '../../../src/resources/products/schema.ts';
 import { buildPublishedVersions, type Versions } from '../../../src/versions.ts';
 
@@ -52,7 +52,13 @@ const translations: Readonly<Record<string, Translation>> = {
     body: { kind: 'json', schema: create, example: bodyExample },
   },
   bulkPatchProducts: {
-    bodyToOld: ({ update, ...rest }) => ({ ...rest, update: toOld(update as Members) }),
+    bodyToOld: ({ update, updates, ...rest }) => ({
+      ...rest,
+      ...(update === undefined ? {} : { update: toOld(update as Members) }),
+      ...(updates === undefined
+        ? {}
+        : { updates: (updates as Members[]).map(one => ({ ...one, update: toOld(one.update as Members) })) }),
+    }),
     body: { kind: 'json', schema: bulk, example: { ids: [1, 2], update: { title: 'Lamp' } } },
     renamed: one.renamed,
   },
