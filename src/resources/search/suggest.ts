@@ -138,13 +138,14 @@ export function createSuggester(
     const wanted = splitWords(query);
     const last = wanted.at(-1) ?? '';
     const session = { ...database.read, seen: reader.seen() };
-    const named = visible.includes('product') ? await findByName(query) : [];
-    // After the search by name, which refreshes the names that `spell` reads.
+    // For `spell`, also if no product is then found by name.
+    const isSpelled = await names.refresh();
     const { text: before, isComplete } = parseBeginning(query, names.spell);
+    const named = visible.includes('product') ? await findByName(query) : [];
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Words of documents include pieces of codes, so they are used only if no name has a completion.
     const common = isWord && visible.includes('product') ? await names.completions(wanted, maxWords) : [];
-    const isProvisional = (named === 'unread' || common === undefined) && !names.areTooMany();
+    const isProvisional = (!isSpelled || named === 'unread' || common === undefined) && !names.areTooMany();
     const key = `${types.join()} ${wanted.join(' ')}`;
     const longer =
       !isWord || (common !== undefined && common.length > 0)

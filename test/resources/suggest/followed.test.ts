@@ -45,4 +45,17 @@ describeOnDatabases('suggestions after changes of names on %s', kind => {
     await rename('Grusse');
     expect(await words('gru')).toEqual(['grusse']);
   });
+
+  test('spell words before the last one as current names do, also words with synonyms', async () => {
+    await using service = await startTestService(kind);
+    const words = async (): Promise<string[]> =>
+      (await call(service, { path: '/v1/search/suggest?q=creme%20pu', as: 'user' })).body.words;
+    const path = pathOf(await addProduct(service, { name: 'Crémé puff' }));
+    const body = { words: ['creme', 'custard'] };
+    await call(service, { method: 'POST', path: '/v1/search/synonyms', as: 'admin', body });
+    await awaitNames(service);
+    expect(await words()).toEqual(['crémé puff']);
+    await call(service, { method: 'PATCH', path, as: 'editor', body: { name: 'Crème puff' } });
+    expect(await words()).toEqual(['crème puff']);
+  });
 });

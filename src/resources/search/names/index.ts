@@ -52,6 +52,8 @@ export interface NameSource<Row extends { readonly id: number }> {
 export interface ProductNames {
   /** Whether there are too many names for memory, so that waiting for them is useless. */
   areTooMany(): boolean;
+  /** Brings names to the state of the last check. @returns whether they are in memory; if not, starts to read them */
+  refresh(): Promise<boolean>;
   /**
    * The best products with all of these words in name or brand, the last word as a prefix, as of the last check.
    * If names are not in memory, returns undefined and starts to read them.
@@ -62,7 +64,10 @@ export interface ProductNames {
    * undefined while names are not in memory.
    */
   completions(words: readonly string[], most: number): Promise<readonly string[] | undefined>;
-  /** The word with the accents that names most often give it; unchanged if none does or names are not in memory. */
+  /**
+   * The word with the accents that names most often give it, as of the last refresh; unchanged if none does or names are
+   * not in memory.
+   */
   spell(word: string): string;
 }
 
@@ -201,6 +206,7 @@ export function createProductNames<Row extends { readonly id: number }>(
 
   return {
     areTooMany: () => isRefused,
+    refresh: async () => (await refreshView()) !== undefined,
     spell: word => (view && findSpelling(view.all, word)) ?? word,
 
     async find(words, limit) {
