@@ -82,6 +82,38 @@ describeOnDatabases('search on %s', kind => {
       await call(service, { method: 'DELETE', path: `/v1/products/${id}`, as: 'editor' });
   });
 
+  test('cursors return every hit once where hits with a common word are better than those with a rare one', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        addProduct(service, { name: `Cupboard ${index}`, description: 'Of basalt.' }),
+      ),
+    );
+    // The later ones have shorter names, and so are better hits.
+    for (let words = 20; words > 0; words--)
+      for (const text of ['a', 'b'])
+        made.push(
+          await addProduct(service, { name: `Ewer${` ${text}`.repeat(words)}`, description: 'New.' }),
+        );
+    const query = 'basalt ewer';
+    const whole = namesOf((await search(service, query, '&perPage=100')).body);
+    expect(whole).toHaveLength(made.length);
+    let { body } = await search(service, query, '&limit=4');
+    const pages = [namesOf(body)];
+    while (body.meta.nextCursor !== null) {
+      body = (await search(service, query, `&limit=4&cursor=${body.meta.nextCursor}`)).body;
+      pages.push(namesOf(body));
+    }
+    expect(pages.flat()).toEqual(whole);
+    const back: string[][] = [];
+    while (body.meta.prevCursor !== null) {
+      body = (await search(service, query, `&limit=4&cursor=${body.meta.prevCursor}`)).body;
+      back.unshift(namesOf(body));
+    }
+    expect(back).toEqual(pages.slice(0, -1));
+    for (const { id } of made)
+      await call(service, { method: 'DELETE', path: `/v1/products/${id}`, as: 'editor' });
+  });
+
   test('pages and cursors return every hit once, in the same order', async () => {
     const names = ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder'];
     for (const perPage of [1, 2, 3]) {

@@ -85,7 +85,21 @@ export async function rankHead(
   const most = Math.max(0, (first.at(-1)?.score ?? 1) - minDifference);
   if (wanted <= first.length)
     return [...first, ...others.map(position => ({ position, score: most, missing: [] }))];
-  return [...first, ...(await scored(others)).map(hit => ({ ...hit, score: Math.min(most, hit.score) }))];
+  return [...first, ...clampScores(await scored(others), most)];
+}
+
+/** Limits the scores of sorted hits without changing their order, which cursors rely on: ties are in index order. */
+function clampScores(hits: readonly RankedHit[], most: number): RankedHit[] {
+  const lowered: RankedHit[] = [];
+  let limit = most;
+  let before = Number.NEGATIVE_INFINITY;
+  for (const hit of hits) {
+    if (hit.position < before && hit.score >= limit) limit -= minDifference;
+    const score = Math.min(limit, hit.score);
+    lowered.push({ ...hit, score });
+    [limit, before] = [score, hit.position];
+  }
+  return lowered;
 }
 
 /** Some of the hits: after the first `skip`, or after the key `start`; backwards, those before it in reverse. */
