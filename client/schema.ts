@@ -2429,7 +2429,7 @@ export interface paths {
         };
         /**
          * Read metrics for Prometheus
-         * @description Requires METRICS_TOKEN as a bearer token. If it is not set, only requests from the same machine are served: over the loopback interface, and not through a proxy or by a page of another origin in a browser.
+         * @description Requires METRICS_TOKEN as a bearer token. If it is not set, only requests from the same machine are served: over the loopback interface, to `localhost` or a loopback address, and not through a proxy or by a page of another origin in a browser.
          *
          *     Access: public.
          */

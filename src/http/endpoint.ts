@@ -112,7 +112,7 @@ export interface HandlerContext<Params, Query, Body> {
   readonly url: RequestUrl;
   readonly requestId: string;
   readonly address: string;
-  /** Whether it was made on this machine: over the loopback interface, through no proxy, by no page of another origin. */
+  /** Whether it was made on this machine: to a loopback address, through no proxy, by no page of another origin. */
   readonly isLocal: boolean;
   /** The Authorization header as it was sent. */
   readonly authorization: string | null;

@@ -98,7 +98,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       operationId: 'getMetrics',
       summary: 'Read metrics for Prometheus',
       description:
-        'Requires METRICS_TOKEN as a bearer token. If it is not set, only requests from the same machine are served: over the loopback interface, and not through a proxy or by a page of another origin in a browser.',
+        'Requires METRICS_TOKEN as a bearer token. If it is not set, only requests from the same machine are served: over the loopback interface, to `localhost` or a loopback address, and not through a proxy or by a page of another origin in a browser.',
       produces: ['text/plain'],
       responses: {
         200: { description: 'The metrics in the Prometheus text format.', mediaType: 'text/plain' },

@@ -113,6 +113,28 @@ describeOnDatabases('metrics on %s', kind => {
     expect((await read(guarded, authorized)).status).toBe(200);
   });
 
+  test('are refused with 401 to a request that names another host, as of a page whose name resolves to loopback', async () => {
+    const read = async (host: string) =>
+      (await fetch(`${service.url}/metrics`, { headers: { Host: host } })).status;
+    for (const host of [
+      'pages.example',
+      'pages.example:3000',
+      '127.0.0.1.pages.example',
+      'localhost.example',
+      '192.0.2.7',
+    ])
+      expect([host, await read(host)]).toEqual([host, 401]);
+    for (const host of [
+      'localhost',
+      'LOCALHOST:3000',
+      '127.0.0.1:9',
+      '127.1.2.3',
+      '[::1]:3000',
+      '0.0.0.0:3000',
+    ])
+      expect([host, await read(host)]).toEqual([host, 200]);
+  });
+
   test('are refused with 401 on an address of the machine other than loopback', async () => {
     const address = Object.values(networkInterfaces())
       .flatMap(addresses => addresses ?? [])

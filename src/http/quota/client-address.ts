@@ -70,8 +70,18 @@ function parsePart(part: string): number[] {
 /** Headers of requests made elsewhere: proxies add them; a browser adds Origin for a page of another server. */
 const addedElsewhere = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via', 'origin'];
 
+/**
+ * The hosts by which programs on this machine address it. A page whose name was resolved to a loopback address to make
+ * the browser treat both as one origin ("DNS rebinding") still names itself.
+ */
+const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\])?(?::\d{0,5})?$/i;
+
 /** Whether a request was made on this machine, as far as can be known; TRUST_PROXY does not matter. */
 export function isLocal(socketAddress: string | undefined, headers: Headers): boolean {
   const isLoopback = socketAddress === '::1' || normalizeAddress(socketAddress)?.startsWith('127.') === true;
-  return isLoopback && !addedElsewhere.some(name => headers.has(name));
+  return (
+    isLoopback &&
+    loopbackHost.test(headers.get('host') ?? '') &&
+    !addedElsewhere.some(name => headers.has(name))
+  );
 }
