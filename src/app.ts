@@ -163,7 +163,7 @@ export function createApp(options: AppOptions) {
     type: string,
   ): Promise<Reply> {
     refusePartialBody(exchange.request);
-    const bytes = await readBody(exchange, requests.getBodyLimit(body, type, config.BODY_LIMIT));
+    const bytes = await readBody(exchange, requests.getBodyLimit(endpoint, body, type, config.BODY_LIMIT));
     const contentType = exchange.request.headers.get('content-type') ?? '';
     exchange.body = parseBody(body, { type, contentType, strict: exchange.strict }, bytes, value => {
       if (exchange.strict) refuseUnknownMembers(endpoint, body, type, value);

@@ -166,10 +166,22 @@ export function getBodyTypes(body: BodySpec): readonly string[] {
   return body.kind === 'patch' ? [json, mergePatchJson, jsonPatch] : [json];
 }
 
+/**
+ * Maximum size in bytes of a body that anyone may send: bodies are in memory while they arrive, and a client that may
+ * send all of its quota at once needs no credentials for these. The longest has a refresh token with every character escaped.
+ */
+const maxPublicBody = 32 * 1024;
+
 /** Maximum size of a body in bytes. @param limit the limit if the operation has none of its own */
-export function getBodyLimit(body: BodySpec, type: string, limit: number): number {
+export function getBodyLimit(
+  { access }: Pick<Endpoint, 'access'>,
+  body: BodySpec,
+  type: string,
+  limit: number,
+): number {
   if (body.kind === 'upload') return getUploadLimit(body, type, limit);
-  return body.kind === 'raw' ? body.limit : limit;
+  if (body.kind === 'raw') return body.limit;
+  return access.kind === 'public' ? Math.min(limit, maxPublicBody) : limit;
 }
 
 /** The bytes of a body that must be equal for a request to count as a repetition. */

@@ -80,6 +80,28 @@ describeOnDatabases('connections on %s', kind => {
       isTooLarge(await send(service.url, [head(`Content-Length: ${20 * mebibyte}`)])),
     ));
 
+  test('a body that needs no credentials is refused before it is sent if it is longer than any token', () =>
+    writesNothing(service, async () => {
+      const post = (path: string, length: number, body = '') =>
+        send(service.url, [
+          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
+        ]);
+      const paths = [
+        'login',
+        'refresh',
+        'logout',
+        'forgot-password',
+        'password-reset',
+        'verify',
+        'restore-address',
+      ];
+      for (const refused of await Promise.all(paths.map(path => post(`/v1/auth/${path}`, 32_769))))
+        isTooLarge(refused);
+      const escaped = JSON.stringify({ refreshToken: '' }).replace('""', `"${'\\u0041'.repeat(4096)}"`);
+      const { status } = await post('/v1/auth/logout', 32_768, escaped.padEnd(32_768));
+      expect(status).toBe(204);
+    }));
+
   test('a body of 20 MB is refused with a response that has a body', () =>
     writesNothing(service, async () => {
       const body = JSON.stringify({ name: 'Lamp', price: 1, description: 'x'.repeat(20 * mebibyte) });
