@@ -9,6 +9,8 @@ import { createFieldError, HttpError } from '../errors.ts';
 /** The part of a body that has not been read. */
 export type Unread = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
 
+/** Bytes of the first buffer of a body whose length was not declared. */
+const firstBytes = 16 * 1024;
 /** Maximum number of bytes to drop. */
 const maxBytes = 64 * 1024 * 1024;
 /** Maximum duration of dropping, in milliseconds. */
@@ -31,19 +33,30 @@ export async function readBody(
   if (declared !== null && Number(declared) <= limit) return request.bytes();
   if (request.body === null) return new Uint8Array();
   const reader: Unread = request.body.getReader();
-  const chunks: Uint8Array[] = [];
+  // Chunks are copied into one buffer: those of a single byte would take a hundred times their size.
+  let held = new Uint8Array(Math.min(limit, firstBytes));
   let size = Number(declared ?? 0);
   while (size <= limit) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks);
-    size += value.byteLength;
-    chunks.push(value);
+    if (done) return held.subarray(0, size);
+    const end = size + value.byteLength;
+    if (end <= limit) {
+      if (end > held.byteLength) held = growBytes(held, Math.min(limit, Math.max(end, 2 * held.byteLength)));
+      held.set(value, size);
+    }
+    size = end;
   }
   exchange.unread = reader;
   throw new HttpError('PAYLOAD_TOO_LARGE', {
     message: `The body is larger than ${limit} bytes.`,
     headers: { Connection: 'close' },
   });
+}
+
+function growBytes(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length);
+  larger.set(bytes);
+  return larger;
 }
 
 /** @throws HttpError 400 if the body is a part of a representation: PUT would replace the whole with it (RFC 9110 §14.5) */

@@ -119,6 +119,25 @@ describeOnDatabases('connections on %s', kind => {
       isTooLarge(await send(service.url, parts));
     }));
 
+  test('a chunked body of exactly the limit is read whole, whatever the size of its chunks', async () => {
+    const body = lamp.padEnd(mebibyte);
+    const begin = head('Transfer-Encoding: chunked', 'Connection: close');
+    for (const sizes of [[1, 7], [65_536], [mebibyte]]) {
+      let chunks = '';
+      for (let at = 0, index = 0; at < body.length; index++) {
+        // Chunks of a few bytes at the beginning are enough for the buffer to grow under them.
+        const size = at < 40_000 ? (sizes[index % sizes.length] ?? 1) : 100_000;
+        chunks += chunk(body.slice(at, at + size));
+        at += size;
+      }
+      const sent = await send(service.url, [begin, `${chunks}0\r\n\r\n`]);
+      expect([sizes, sent.status]).toEqual([sizes, 201]);
+      await writesNothing(service, async () =>
+        isTooLarge(await send(service.url, [begin, `${chunks}${chunk(' ')}0\r\n\r\n`])),
+      );
+    }
+  });
+
   /** Node's clients, and a client that writes everything before it reads. */
   const clients: [name: string, post: (body: Uint8Array<ArrayBuffer>) => Promise<number>][] = [
     ['fetch of Node', body => fromNode('fetch', body)],
