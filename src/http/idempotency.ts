@@ -14,6 +14,8 @@ import type { Reply } from './response/reply.ts';
 
 interface IdempotentRequest {
   readonly caller: string;
+  /** The role of staff: a user who has lost it must not get what was shown to it. Undefined for other callers. */
+  readonly staffRole: string | undefined;
   readonly key: string;
   /** Method, path, query and body must be equal in a repetition. */
   readonly method: string;
@@ -116,7 +118,9 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
       confirm: (session: Transaction) => Promise<void>,
       work: (session: Transaction) => Promise<Reply>,
     ): Promise<Outcome> {
-      const hashes = hashKeys.map(key => hashRequest(request, key));
+      // Responses to staff that older releases stored have hashes without the role.
+      const roles = request.staffRole === undefined ? [''] : [`${request.staffRole} `, ''];
+      const hashes = roles.flatMap(role => hashKeys.map(key => hashRequest(request, role, key)));
       try {
         return await database.write(
           async session => {
@@ -149,9 +153,17 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 }
 
 /** Keyed, since a body may hold a password: from a plain hash, a reader of the table could find it by guessing. */
-function hashRequest({ method, path, query, body }: IdempotentRequest, key: Buffer): string {
+function hashRequest(
+  { method, path, query, body }: IdempotentRequest,
+  /** What the request begins with: the role and a space, or nothing. */
+  role: string,
+  key: Buffer,
+): string {
   const parameters = JSON.stringify(query ?? {});
   // Without parameters the hash is that of older releases, which ignored the query: their responses are still replayed.
   const address = parameters === '{}' ? path : `${path}?${parameters}`;
-  return new Bun.CryptoHasher('sha256', key).update(`${method} ${address}\n`).update(body).digest('hex');
+  return new Bun.CryptoHasher('sha256', key)
+    .update(`${role}${method} ${address}\n`)
+    .update(body)
+    .digest('hex');
 }

@@ -3,7 +3,7 @@
  * protected operation is confirmed in the transaction before anything is written or replayed: 401.
  */
 import type { Database, Transaction } from '../../storage/database.ts';
-import type { Authenticator } from '../access.ts';
+import { type Authenticator, staff } from '../access.ts';
 import { refuseConditions } from '../cache/conditional.ts';
 import type { Exchange, ServerContext } from '../exchange.ts';
 import { type Idempotency, readIdempotencyKey } from '../idempotency.ts';
@@ -62,7 +62,17 @@ export function createRequestWrite({
       const runConfirmed: Work = session => confirmCaller(session).then(() => work(session));
       return database.write(runConfirmed, { touches });
     }
-    const repeatable = { caller: caller.subject, key, method, path: url.path, query, body: bytes, mediaType };
+    const staffRole = caller.kind === 'user' && staff.includes(caller.role) ? caller.role : undefined;
+    const repeatable = {
+      caller: caller.subject,
+      staffRole,
+      key,
+      method,
+      path: url.path,
+      query,
+      body: bytes,
+      mediaType,
+    };
     const answered = await idempotency.run(repeatable, confirmCaller, work);
     exchange.mediaType = answered.mediaType;
     return answered.reply;

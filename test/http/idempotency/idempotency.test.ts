@@ -1,6 +1,6 @@
 /** Idempotency-Key: a repeated POST does its work once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addKey } from '../../support/data/people.ts';
+import { addKey, addPerson, signInAs } from '../../support/data/people.ts';
 import { type Call, call, type Received } from '../../support/http/http.ts';
 import { play } from '../../support/http/scenario.ts';
 import { contentsOf } from '../../support/service/contents.ts';
@@ -95,6 +95,35 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     made.push(await call(service, { ...unnamed, headers: { ...unnamed.headers, ...apiKey } }));
     expect(made.map(replayed)).toEqual([null, null, null]);
     expect(new Set(made.map(({ body }) => body.id)).size).toBe(3);
+  });
+
+  test('a response to staff is not repeated to the user who has lost that role', async () => {
+    const product = await call(service, post(newKey()));
+    const [customer, former] = [await addPerson(service), await addPerson(service, 'admin')];
+    const key = newKey();
+    const order = async () => {
+      const { body } = await signInAs(service, former.email);
+      return call(service, {
+        method: 'POST',
+        path: `${customer.path}/orders`,
+        headers: { 'Idempotency-Key': key, Authorization: `Bearer ${body.accessToken}` },
+        body: { items: [{ productId: product.body.id, quantity: 1 }] },
+      });
+    };
+    const setRole = (role: string) =>
+      call(service, { method: 'PATCH', path: former.path, as: 'admin', body: { role } });
+    const first = await order();
+    expect(first.status).toBe(201);
+    for (const role of ['user', 'editor']) {
+      expect((await setRole(role)).status).toBe(200);
+      const refused = await order();
+      expect([role, refused.status, refused.body.error]).toEqual([role, 422, 'IDEMPOTENCY_KEY_REUSED']);
+    }
+    expect((await setRole('admin')).status).toBe(200);
+    const again = await order();
+    expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true']);
+    const { body } = await call(service, { path: `${customer.path}/orders`, as: 'admin' });
+    expect(body.meta.total).toBe(1);
   });
 
   test('of ten concurrent requests with one key only one is executed', async () => {
