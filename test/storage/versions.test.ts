@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { addProduct } from '../support/data/catalog.ts';
+import { invoiced } from '../support/data/invoices.ts';
 import { call } from '../support/http/http.ts';
+import { readPdf } from '../support/peers/pdf.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
@@ -42,5 +44,21 @@ describeOnDatabases('a restore under a running service on %s', kind => {
       expect(names).toContain(next.name);
       expect(names).not.toContain(lost.name);
     }
+  });
+
+  test('the PDF of an invoice is not that of another customer whose invoice the restore removed', async () => {
+    const read = async (id: number) => {
+      const headers = { Accept: 'application/pdf', Authorization: `Bearer ${service.tokens.admin}` };
+      const response = await fetch(`${service.url}/v1/invoices/${id}`, { headers });
+      return (await readPdf(await response.bytes())).pages.flat().map(({ text }) => text);
+    };
+    const { id } = await invoiced(service);
+    expect(await read(id)).toContain('Test user');
+    // As if the row had been lost, and its id assigned again in the same millisecond.
+    const next = sql`update invoices set document = replace(document, 'Test user', 'Next customer') where id = ${id}`;
+    await service.database.write(session => session.run(next.compile(service.database.build)));
+    const texts = await read(id);
+    expect(texts).toContain('Next customer');
+    expect(texts).not.toContain('Test user');
   });
 });

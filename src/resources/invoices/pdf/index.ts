@@ -9,10 +9,11 @@ import type { InvoiceDocument } from './document.ts';
 
 /** The messages to the thread and back. */
 export interface DrawRequest {
-  readonly id: number;
+  /** Identifies the drawing. */
+  readonly id: string;
   readonly invoice: InvoiceDocument;
 }
-export type DrawResult = { readonly id: number } & (
+export type DrawResult = { readonly id: string } & (
   | { readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly message: string }
 );
@@ -22,23 +23,33 @@ const cachedBytes = 8 * 1024 * 1024;
 const idleMs = 60_000;
 
 export function createPdfs() {
-  const cached = new LRUCache<number, Uint8Array<ArrayBuffer>>({
+  const cached = new LRUCache<string, Uint8Array<ArrayBuffer>>({
     maxSize: cachedBytes,
     sizeCalculation: bytes => bytes.byteLength,
   });
   const draw = createDrawingThread();
   return {
     async of(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>> {
-      const known = cached.get(row.id);
+      const id = computeDrawingId(row);
+      const known = cached.get(id);
       if (known !== undefined) return known;
       const { order_id: order, created_at: issuedAt } = row;
       const number = formatInvoiceNumber(row.number);
-      const bytes = await draw({ id: row.id, invoice: { number, order, issuedAt, ...parseSnapshot(row) } });
-      cached.set(row.id, bytes);
+      const bytes = await draw({ id, invoice: { number, order, issuedAt, ...parseSnapshot(row) } });
+      cached.set(id, bytes);
       return bytes;
     },
   };
 }
+
+/**
+ * What is drawn, not just the id of the row: a database that was restored, or has lost commits in a failover, assigns
+ * ids again, and the invoice of another customer must not be served from the cache.
+ */
+const computeDrawingId = ({ id, number, order_id, created_at, document }: StoredInvoice): string =>
+  new Bun.CryptoHasher('sha256')
+    .update(JSON.stringify([id, number, order_id, created_at, document]))
+    .digest('hex');
 
 type Drawing = PromiseWithResolvers<Uint8Array<ArrayBuffer>>;
 
@@ -46,7 +57,7 @@ type Drawing = PromiseWithResolvers<Uint8Array<ArrayBuffer>>;
 function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<ArrayBuffer>> {
   let thread: Worker | undefined;
   let idle: Timer | undefined;
-  const drawings = new Map<number, Drawing>();
+  const drawings = new Map<string, Drawing>();
 
   function end(): void {
     thread?.postMessage('close');
@@ -57,7 +68,7 @@ function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<Arr
     const drawing = drawings.get(result.id);
     drawings.delete(result.id);
     if ('bytes' in result) drawing?.resolve(result.bytes);
-    else drawing?.reject(new Error(`the PDF of invoice ${result.id}: ${result.message}`));
+    else drawing?.reject(new Error(`the PDF of an invoice: ${result.message}`));
     if (drawings.size > 0) return;
     clearTimeout(idle);
     idle = setTimeout(end, idleMs);
