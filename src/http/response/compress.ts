@@ -24,6 +24,8 @@ export function createCompressor() {
     sizeCalculation: bytes => bytes.byteLength + 64,
   });
   const shareRun = createOnce<Uint8Array<ArrayBuffer>>();
+  // Unknown to clients; Bun uses 32 bits.
+  const seed = BigInt(crypto.getRandomValues(new Uint32Array(1))[0] ?? 0);
   const compressUncached = async (body: string | Uint8Array, coding: Coding) =>
     new Uint8Array(await encode(body, coding));
   async function compressAndKeep(body: string | Uint8Array, coding: Coding, key: string) {
@@ -34,11 +36,12 @@ export function createCompressor() {
   return {
     /**
      * Compresses a body. Returns a promise unless the result is cached.
-     * @param etag identifies the body: equal tags mean equal bytes, which are cached for clients that poll
+     * @param etag identifies the body, unless its author has constructed it to have the tag of another: with the keyed
+     * hash, equal names mean equal bytes, which are cached for clients that poll
      */
     compress(body: string | Uint8Array, coding: Coding, etag: string | undefined) {
       if (etag === undefined) return compressUncached(body, coding);
-      const key = `${coding} ${etag}`;
+      const key = `${coding} ${etag} ${Bun.hash.xxHash3(body, seed)}`;
       return cached.get(key) ?? shareRun(key, () => compressAndKeep(body, coding, key));
     },
   };
