@@ -121,6 +121,7 @@ export function createApp(options: AppOptions) {
   function admitRequest(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, method } = exchange;
     const { endpoint, offered } = pick(exchange.route, method);
+    if (endpoint.notOffered !== undefined) throw new HttpError('NOT_FOUND', { message: endpoint.notOffered });
     admit(exchange.caller, endpoint.access);
     const mediaType = negotiate.mediaType(request.headers.get('accept'), offered);
     if (mediaType === undefined) {

@@ -179,6 +179,8 @@ export interface EndpointSpec<
   readonly neverNotFound?: true;
   /** Exempt from the quota, and its caller is not identified: for endpoints that machines poll, such as /health. */
   readonly exemptFromQuota?: boolean;
+  /** Why all requests are 404, if the settings do not provide for the operation: their bodies are not read. */
+  readonly notOffered?: string;
   /** Served ahead of queued requests: cheap endpoints that show whether the process is alive. */
   readonly bypassesQueue?: boolean;
   /** The media types of a success, preferred first; JSON by default. */

@@ -57,10 +57,9 @@ export function createStripeWebhook({
     }
   }
 
-  /** The payment in a report; undefined if the report is irrelevant. @throws HttpError 400, 404 */
+  /** The payment in a report; undefined if the report is irrelevant. @throws HttpError 400 */
   function read(body: Uint8Array, signature: string | null): Promise<PaymentMade | undefined> {
-    if (reports === undefined)
-      throw new HttpError('NOT_FOUND', { message: 'This service does not accept reports from Stripe.' });
+    if (reports === undefined) throw new Error('a report was read that the settings do not provide for');
     parseJson(body);
     return readVerifiedPayment(reports, body, signature);
   }
@@ -83,6 +82,7 @@ export function createStripeWebhook({
       responses: { 200: { description: 'The event was received.', schema: received } },
       errors: ['INVALID_SIGNATURE', 'PAYMENT_MISMATCH', 'NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE'],
       idempotent: false,
+      ...(reports === undefined ? { notOffered: 'This service does not accept reports from Stripe.' } : {}),
       // Stripe may report as often as necessary: only requests without a valid signature are charged, after the check.
       exemptFromQuota: true,
       async handle({ body, header, address, charge, write, cause }) {

@@ -9,12 +9,14 @@ import { startTestService, type TestService } from '../../support/service/servic
 
 const mebibyte = 1024 * 1024;
 const lamp = JSON.stringify({ name: 'Lamp', price: 1 });
+/** Without these settings, the body of a report is not read. */
+const stripe = { STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_connections' };
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
 describeOnDatabases('connections on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startTestService(kind);
+    service = await startTestService(kind, stripe);
   });
   afterAll(() => service.stop());
   const head = (...headers: string[]) =>
