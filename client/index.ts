@@ -22,7 +22,8 @@ export interface CatalogOptions {
 /** Calls the service; the compiler checks paths, parameters, bodies and responses. */
 export type Catalog = Client<paths>;
 
-export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: CatalogOptions): Catalog {
+export function createCatalog({ baseUrl: given, credentials, retries = 5, onWait }: CatalogOptions): Catalog {
+  const baseUrl = given.replace(/\/$/, '');
   const patient = patientFetch(retries, onWait ?? (() => undefined));
   const authorize = 'apiKey' in credentials ? keyOf(credentials) : session(baseUrl, credentials, patient);
   return createClient<paths>({
@@ -33,7 +34,8 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
       // A body can be read only once: the copy is for a second attempt, if the token has expired.
       const again = copyOf(request);
       const response = await patient(await authorize(request, undefined));
-      if (response.status !== 401) return response;
+      if (!refusesToken(response)) return response;
+      await response.body?.cancel();
       return patient(await authorize(again, request.headers.get('Authorization') ?? ''));
     },
   });
@@ -61,6 +63,13 @@ function nameOnce({ headers }: Request): void {
   if (headers.has('Idempotency-Key')) return;
   headers.set('Idempotency-Key', crypto.getRandomValues(new Uint32Array(4)).join('-'));
 }
+
+/**
+ * Whether a new token may help. Other responses with 401 are about a password in the body or an API key: to repeat the
+ * request would count as another wrong attempt.
+ */
+const refusesToken = ({ status, headers }: Response): boolean =>
+  status === 401 && headers.get('WWW-Authenticate')?.includes('invalid_token') === true;
 
 // Boundary: Bun's types declare the clone as the Request of another library.
 const copyOf = (request: Request) => request.clone() as Request;

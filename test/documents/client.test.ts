@@ -1,14 +1,14 @@
 /** The typed client when requests fail: it repeats them without doing anything twice, and stops when they are aborted. */
 import { expect, test } from 'bun:test';
 import { createCatalog } from '../../client/index.ts';
-import { addKey } from '../support/data/people.ts';
+import { addKey, addPerson } from '../support/data/people.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
-import { startTestService, type TestService } from '../support/service/service.ts';
+import { password, startTestService, type TestService } from '../support/service/service.ts';
 
-/** A server between client and service. */
+/** A server between client and service, which also serves the service below the path /shop. */
 async function startBetween(
   service: TestService,
-  respond: (pass: () => Promise<Response>) => Promise<Response>,
+  respond: (pass: () => Promise<Response>, path: string) => Promise<Response>,
 ) {
   const server = Bun.serve({
     port: 0,
@@ -17,7 +17,8 @@ async function startBetween(
       const { pathname, search } = new URL(request.url);
       const { method, headers } = request;
       const body = method === 'GET' ? null : await request.bytes();
-      return respond(() => fetch(`${service.url}${pathname}${search}`, { method, headers, body }));
+      const address = `${service.url}${pathname.replace(/^\/shop/, '')}${search}`;
+      return respond(() => fetch(address, { method, headers, body }), pathname);
     },
   });
   const { 'X-API-Key': apiKey } = await addKey(service, 'products:read', 'products:write');
@@ -89,5 +90,40 @@ describeOnDatabases('the client on %s', kind => {
       .GET('/v1/products', { signal: aborter.signal })
       .catch((error: unknown) => error);
     expect(String(failed)).toBe('Error: the page was left');
+  });
+
+  test('signs in at an address with a path and a final slash, and renews a token that has expired', async () => {
+    await using service = await startTestService(kind);
+    const paths: string[] = [];
+    await using between = await startBetween(service, (pass, path) => {
+      paths.push(path);
+      return pass();
+    });
+    const { id, email } = await addPerson(service);
+    const credentials = { email, password };
+    const catalog = createCatalog({ baseUrl: `${between.url}/shop/`, credentials });
+    expect((await catalog.GET('/v1/me')).data?.id).toBe(id);
+    service.clock.advance(16 * 60_000);
+    expect((await catalog.GET('/v1/me')).data?.id).toBe(id);
+    const sent = ['auth/login', 'me', 'me', 'auth/refresh', 'me'];
+    expect(paths).toEqual(sent.map(path => `/shop/v1/${path}`));
+  });
+
+  test('sends a wrong password and a wrong API key once', async () => {
+    await using service = await startTestService(kind);
+    const paths: string[] = [];
+    await using between = await startBetween(service, (pass, path) => {
+      paths.push(path);
+      return pass();
+    });
+    const { email } = await addPerson(service);
+    const signedIn = createCatalog({ baseUrl: between.url, credentials: { email, password } });
+    const body = { email, password: 'not the password' };
+    const { error } = await signedIn.POST('/v1/auth/login', { body });
+    expect(error?.error).toBe('INVALID_CREDENTIALS');
+    expect(paths).toEqual(['/v1/auth/login', '/v1/auth/login']);
+    const withKey = createCatalog({ baseUrl: between.url, credentials: { apiKey: 'ck_wrong' } });
+    expect((await withKey.GET('/v1/products')).response.status).toBe(401);
+    expect(paths.slice(2)).toEqual(['/v1/products']);
   });
 });
