@@ -3497,7 +3497,7 @@ export interface components {
              */
             image: string | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of products in it and in all categories below it, each counted once. Read-only.
              */
             productCount: number;
@@ -4062,11 +4062,8 @@ export interface components {
              * @example EUR
              */
             currency?: string | null;
-            /**
-             * @description The status.
-             * @enum {string|null}
-             */
-            status?: "active" | "archived" | null;
+            /** @description The status. */
+            status?: ("active" | "archived") | null;
             /** @description A descriptive text. */
             description?: string | null;
             /** @description Unique among products and variants. */
@@ -4174,11 +4171,8 @@ export interface components {
              * @description The e-mail address, unique without regard to case.
              */
             email: string;
-            /**
-             * @description Default: user.
-             * @enum {string|null}
-             */
-            role?: "admin" | "editor" | "user" | null;
+            /** @description Default: user. */
+            role?: ("admin" | "editor" | "user") | null;
             /** @description Keywords. */
             tags?: string[] | null;
             /**
@@ -4282,9 +4276,9 @@ export interface components {
             version: "v1";
             /**
              * @description The version of the contract: `info.version` of its document.
-             * @constant
+             * @example 1.0.0
              */
-            contract: "1.0.0";
+            contract: string;
             /** @description The address of each collection, by name. */
             links: {
                 /**
@@ -4415,9 +4409,9 @@ export interface components {
             version: "v1";
             /**
              * @description The version of the contract: `info.version` of its document.
-             * @constant
+             * @example 1.0.0
              */
-            contract: "1.0.0";
+            contract: string;
             /**
              * @description Links by relation: the collections, and single resources by id.
              * @example {
@@ -4642,12 +4636,12 @@ export interface components {
             /** @description A description of the image for people who cannot see it. */
             alt: string | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description Null for links.
              */
             width: number | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description Null for links.
              */
             height: number | null;
@@ -4661,123 +4655,6 @@ export interface components {
              * @example image/jpeg
              */
             type: string | null;
-        };
-        /**
-         * @example {
-         *       "name": "Catalog",
-         *       "release": "1.0.0",
-         *       "links": {
-         *         "v1": "https://shop.example/v1/products",
-         *         "products": "https://shop.example/v1/products",
-         *         "docs": "https://shop.example/v1/products",
-         *         "openapi": "https://shop.example/v1/products",
-         *         "health": "https://shop.example/v1/products",
-         *         "ready": "https://shop.example/v1/products",
-         *         "metrics": "https://shop.example/v1/products"
-         *       }
-         *     }
-         */
-        Index: {
-            /**
-             * @description The name of the service.
-             * @constant
-             */
-            name: "Catalog";
-            /**
-             * @description The release of the program; the contract has its own version.
-             * @example 1.0.0
-             */
-            release: string;
-            /** @description Addresses by name. */
-            links: {
-                /**
-                 * Format: uri
-                 * @description The address.
-                 */
-                v1: string;
-                /**
-                 * Format: uri
-                 * @description The address.
-                 */
-                products: string;
-                /**
-                 * Format: uri
-                 * @description The address.
-                 */
-                docs: string;
-                /**
-                 * Format: uri
-                 * @description The address.
-                 */
-                openapi: string;
-                /**
-                 * Format: uri
-                 * @description The address.
-                 */
-                health: string;
-                /**
-                 * Format: uri
-                 * @description The address.
-                 */
-                ready: string;
-                /**
-                 * Format: uri
-                 * @description The address.
-                 */
-                metrics: string;
-            };
-        };
-        /**
-         * @example {
-         *       "name": "Catalog",
-         *       "release": "1.0.0",
-         *       "_links": {
-         *         "self": {
-         *           "href": "https://shop.example/"
-         *         },
-         *         "products": {
-         *           "href": "https://shop.example/v1/products{?sku,page,perPage}",
-         *           "templated": true
-         *         },
-         *         "product": {
-         *           "href": "https://shop.example/v1/products/1"
-         *         }
-         *       },
-         *       "_embedded": {}
-         *     }
-         */
-        IndexHal: {
-            /**
-             * @description The name of the service.
-             * @constant
-             */
-            name: "Catalog";
-            /**
-             * @description The release of the program; the contract has its own version.
-             * @example 1.0.0
-             */
-            release: string;
-            /**
-             * @description Links by relation: the collections, and single resources by id.
-             * @example {
-             *       "self": {
-             *         "href": "https://shop.example/v1"
-             *       },
-             *       "products": {
-             *         "href": "https://shop.example/v1/products{?sku,page,perPage}",
-             *         "templated": true
-             *       },
-             *       "product": {
-             *         "href": "https://shop.example/v1/products/{id}",
-             *         "templated": true
-             *       }
-             *     }
-             */
-            _links: {
-                [key: string]: components["schemas"]["TemplatedLink"];
-            };
-            /** @description Embedded resources, by relation (HAL). */
-            _embedded: Record<string, never>;
         };
         /**
          * @description The codes of status 507.
@@ -4887,7 +4764,7 @@ export interface components {
              */
             total: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description Incremented with each change.
              */
             version: number;
@@ -5044,7 +4921,7 @@ export interface components {
              */
             total: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description Incremented with each change.
              */
             version: number;
@@ -5385,13 +5262,13 @@ export interface components {
              */
             perPage: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The exact total number of items.
              * @example 1
              */
             total: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of the last page.
              */
             lastPage: number;
@@ -5413,7 +5290,7 @@ export interface components {
              */
             prevCursor: string | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description The exact total number of items.
              * @example 1
              */
@@ -5426,10 +5303,168 @@ export interface components {
          */
         MarkedRead: {
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of changed resources.
              */
             updated: number;
+        };
+        /**
+         * @description A merge patch (RFC 7396): objects are merged, and null removes a member.
+         * @example {
+         *       "price": 69.9
+         *     }
+         */
+        MergePatchProduct: {
+            /** @description Trimmed; must not be blank. */
+            name?: string;
+            /** @description In major units of the currency; returned as sent. */
+            price?: number;
+            /**
+             * @description The currency of the amounts (ISO 4217).
+             * @example EUR
+             */
+            currency?: string | null;
+            /** @description The status. */
+            status?: ("active" | "archived") | null;
+            /** @description A descriptive text. */
+            description?: string | null;
+            /** @description Unique among products and variants. */
+            sku?: string | null;
+            /** @description The path of the main category: names joined by ` > `. A new category is created. */
+            category?: string | null;
+            /** @description Keywords. */
+            tags?: string[] | null;
+            /**
+             * @description The brand. Trimmed; must not be blank.
+             * @example Nordlicht
+             */
+            brand?: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.
+             * @example 4006381333931
+             */
+            gtin?: string | null;
+            /** @description The manufacturer’s part number. */
+            mpn?: string | null;
+            /** @description The id in another system. Unique among products. */
+            externalId?: string | null;
+            /** @description The former price, to be shown next to the price. */
+            compareAtPrice?: number | null;
+            /** @description The weight; null if it is not known. */
+            weight?: {
+                /** @description The weight in `unit`. */
+                value?: number | null;
+                /** @description The unit of the value. */
+                unit?: ("g" | "kg" | "oz" | "lb") | null;
+            } | null;
+            /** @description The paths of further categories, without the main one. */
+            categories?: string[] | null;
+            /** @description Up to 100 values under keys of your choice: text, a number, a boolean, or several texts. */
+            attributes?: {
+                [key: string]: string | number | boolean | string[] | null;
+            } | null;
+            /** @description The options in which variants differ: up to 5 names, each with its values. Lists and searches can be filtered by them as by attributes: `Size` as `attr.size`. */
+            options?: components["schemas"]["Option"][] | null;
+            /** @description Links, or images of the product by id or url, in their order. Omitted images are removed. */
+            images?: {
+                /**
+                 * Format: int32
+                 * @description The id of an image of the product.
+                 */
+                id?: number | null;
+                /**
+                 * @description Not fetched. Must not contain a user name or password. May be omitted if id names an image.
+                 * @example https://images.example/lamp.jpg
+                 */
+                url?: string | null;
+                /** @description A description of the image for people who cannot see it. */
+                alt?: string | null;
+            }[] | null;
+            /** @description The stock; null if it is not counted. */
+            stock?: {
+                /** @description Whether stock is counted; unchanged if omitted. */
+                tracked?: boolean | null;
+                /**
+                 * Format: int32
+                 * @description Pieces in stock; unchanged if omitted.
+                 */
+                onHand?: number | null;
+                /**
+                 * Format: int32
+                 * @description Read-only: requests may include it.
+                 */
+                reserved?: number | null;
+                /** @description Whether it can be sold when out of stock; unchanged if omitted. */
+                backorder?: boolean | null;
+                /**
+                 * Format: int32
+                 * @description Read-only: requests may include it.
+                 */
+                owed?: number | null;
+            } | null;
+        };
+        /**
+         * @description A merge patch (RFC 7396): objects are merged, and null removes a member.
+         * @example {
+         *       "price": 19.9
+         *     }
+         */
+        MergePatchVariant: {
+            /** @description A value for each option of the product. */
+            options?: {
+                [key: string]: string | null;
+            };
+            /** @description Unique among products and variants. */
+            sku?: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.
+             * @example 4006381333931
+             */
+            gtin?: string | null;
+            /** @description In the currency of the product; null to use the product’s price. */
+            price?: number | null;
+            /** @description The former price, to be shown next to the price. */
+            compareAtPrice?: number | null;
+            /** @description The weight; null if it is not known. */
+            weight?: {
+                /** @description The weight in `unit`. */
+                value?: number | null;
+                /** @description The unit of the value. */
+                unit?: ("g" | "kg" | "oz" | "lb") | null;
+            } | null;
+            /** @description The stock; null if it is not counted. */
+            stock?: {
+                /** @description Whether stock is counted; unchanged if omitted. */
+                tracked?: boolean | null;
+                /**
+                 * Format: int32
+                 * @description Pieces in stock; unchanged if omitted.
+                 */
+                onHand?: number | null;
+                /**
+                 * Format: int32
+                 * @description Read-only: requests may include it.
+                 */
+                reserved?: number | null;
+                /** @description Whether it can be sold when out of stock; unchanged if omitted. */
+                backorder?: boolean | null;
+                /**
+                 * Format: int32
+                 * @description Read-only: requests may include it.
+                 */
+                owed?: number | null;
+            } | null;
+            /**
+             * Format: int32
+             * @description An image of the product.
+             */
+            imageId?: number | null;
+            /**
+             * Format: int32
+             * @description The position; last if omitted for a new variant.
+             * @example 1
+             */
+            position?: number | null;
         };
         /**
          * @description The codes of status 405.
@@ -5780,7 +5815,7 @@ export interface components {
             /** @description The ordered products, line by line. */
             items: components["schemas"]["OrderItem"][];
             /**
-             * Format: int64
+             * Format: int32
              * @description Incremented with each change.
              */
             version: number;
@@ -5901,7 +5936,7 @@ export interface components {
              */
             customerId: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description Incremented with each change.
              */
             version: number;
@@ -6491,7 +6526,7 @@ export interface components {
              */
             customerId: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description Incremented with each change.
              */
             version: number;
@@ -6771,11 +6806,8 @@ export interface components {
              * @example EUR
              */
             currency?: string | null;
-            /**
-             * @description The status.
-             * @enum {string|null}
-             */
-            status?: "active" | "archived" | null;
+            /** @description The status. */
+            status?: ("active" | "archived") | null;
             /** @description A descriptive text. */
             description?: string | null;
             /** @description Unique among products and variants. */
@@ -7313,7 +7345,7 @@ export interface components {
                 /** @description The start of the next bucket; included in the last bucket only. */
                 to: number;
                 /**
-                 * Format: int64
+                 * Format: int32
                  * @description The number of products with such a price.
                  */
                 count: number;
@@ -7483,7 +7515,7 @@ export interface components {
                 /** @description The average, to two decimals; null without reviews. */
                 average: number | null;
                 /**
-                 * Format: int64
+                 * Format: int32
                  * @description The number of reviews.
                  */
                 count: number;
@@ -7530,7 +7562,7 @@ export interface components {
             /** @description The stock; null if it is not counted. */
             stock: components["schemas"]["Stock"] | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of variants. Read-only.
              */
             variantCount: number;
@@ -7726,12 +7758,12 @@ export interface components {
             /** @description A description of the image for people who cannot see it. */
             alt: string | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description Null for links.
              */
             width: number | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description Null for links.
              */
             height: number | null;
@@ -8234,13 +8266,13 @@ export interface components {
              */
             perPage: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The exact total number of items.
              * @example 1
              */
             total: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of the last page.
              */
             lastPage: number;
@@ -8264,7 +8296,7 @@ export interface components {
              */
             prevCursor: string | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description The exact total number of items.
              * @example 1
              */
@@ -8619,27 +8651,27 @@ export interface components {
          */
         SearchFacets: {
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of products among the results.
              */
             product?: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of articles among the results.
              */
             article?: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of posts among the results.
              */
             post?: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of orders among the results.
              */
             order?: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of users among the results.
              */
             user?: number;
@@ -8739,7 +8771,7 @@ export interface components {
                 /** @description The average, to two decimals; null without reviews. */
                 average: number | null;
                 /**
-                 * Format: int64
+                 * Format: int32
                  * @description The number of reviews.
                  */
                 count: number;
@@ -8843,13 +8875,13 @@ export interface components {
              */
             perPage: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The exact total number of items.
              * @example 1
              */
             total: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of the last page.
              */
             lastPage: number;
@@ -8880,7 +8912,7 @@ export interface components {
              */
             prevCursor: string | null;
             /**
-             * Format: int64
+             * Format: int32
              * @description The exact total number of items.
              * @example 1
              */
@@ -8938,6 +8970,123 @@ export interface components {
              * @description Read-only: requests may include it.
              */
             owed?: number | null;
+        };
+        /**
+         * @example {
+         *       "name": "Catalog",
+         *       "release": "1.0.0",
+         *       "links": {
+         *         "v1": "https://shop.example/v1/products",
+         *         "products": "https://shop.example/v1/products",
+         *         "docs": "https://shop.example/v1/products",
+         *         "openapi": "https://shop.example/v1/products",
+         *         "health": "https://shop.example/v1/products",
+         *         "ready": "https://shop.example/v1/products",
+         *         "metrics": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        ServiceIndex: {
+            /**
+             * @description The name of the service.
+             * @constant
+             */
+            name: "Catalog";
+            /**
+             * @description The release of the program; the contract has its own version.
+             * @example 1.0.0
+             */
+            release: string;
+            /** @description Addresses by name. */
+            links: {
+                /**
+                 * Format: uri
+                 * @description The address.
+                 */
+                v1: string;
+                /**
+                 * Format: uri
+                 * @description The address.
+                 */
+                products: string;
+                /**
+                 * Format: uri
+                 * @description The address.
+                 */
+                docs: string;
+                /**
+                 * Format: uri
+                 * @description The address.
+                 */
+                openapi: string;
+                /**
+                 * Format: uri
+                 * @description The address.
+                 */
+                health: string;
+                /**
+                 * Format: uri
+                 * @description The address.
+                 */
+                ready: string;
+                /**
+                 * Format: uri
+                 * @description The address.
+                 */
+                metrics: string;
+            };
+        };
+        /**
+         * @example {
+         *       "name": "Catalog",
+         *       "release": "1.0.0",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/"
+         *         },
+         *         "products": {
+         *           "href": "https://shop.example/v1/products{?sku,page,perPage}",
+         *           "templated": true
+         *         },
+         *         "product": {
+         *           "href": "https://shop.example/v1/products/1"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        ServiceIndexHal: {
+            /**
+             * @description The name of the service.
+             * @constant
+             */
+            name: "Catalog";
+            /**
+             * @description The release of the program; the contract has its own version.
+             * @example 1.0.0
+             */
+            release: string;
+            /**
+             * @description Links by relation: the collections, and single resources by id.
+             * @example {
+             *       "self": {
+             *         "href": "https://shop.example/v1"
+             *       },
+             *       "products": {
+             *         "href": "https://shop.example/v1/products{?sku,page,perPage}",
+             *         "templated": true
+             *       },
+             *       "product": {
+             *         "href": "https://shop.example/v1/products/{id}",
+             *         "templated": true
+             *       }
+             *     }
+             */
+            _links: {
+                [key: string]: components["schemas"]["TemplatedLink"];
+            };
+            /** @description Embedded resources, by relation (HAL). */
+            _embedded: Record<string, never>;
         };
         /**
          * @description The codes of status 503.
@@ -9617,7 +9766,7 @@ export interface components {
             /** @description Keywords. */
             tags: string[];
             /**
-             * Format: int64
+             * Format: int32
              * @description Incremented with each change.
              */
             version: number;
@@ -9828,7 +9977,7 @@ export interface components {
              */
             value: string | number | boolean;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of products with it.
              */
             count: number;
@@ -13247,7 +13396,7 @@ export interface operations {
                  *       "price": 69.9
                  *     }
                  */
-                "application/merge-patch+json": components["schemas"]["PatchProduct"];
+                "application/merge-patch+json": components["schemas"]["MergePatchProduct"];
                 /**
                  * @example [
                  *       {
@@ -13804,7 +13953,7 @@ export interface operations {
                  *       "price": 19.9
                  *     }
                  */
-                "application/merge-patch+json": components["schemas"]["PatchVariant"];
+                "application/merge-patch+json": components["schemas"]["MergePatchVariant"];
                 /**
                  * @example [
                  *       {
@@ -19716,7 +19865,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Index"];
+                    "application/json": components["schemas"]["ServiceIndex"];
                 };
             };
             304: components["responses"]["NotModified"];

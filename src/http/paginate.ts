@@ -6,7 +6,7 @@ import type { RequestUrl } from './endpoint.ts';
 import { createFieldError, HttpError } from './errors.ts';
 import { keepParameters } from './hal/addresses.ts';
 import { joinItems, type PageBody } from './response/page-body.ts';
-import { integerParameter, prose } from './schema.ts';
+import { count, integerParameter, prose } from './schema.ts';
 
 const defaultSize = 20;
 const maxSize = 100;
@@ -72,12 +72,9 @@ const perPage = z
   .min(1)
   .max(maxSize)
   .meta({ examples: [defaultSize] });
-const total = z
-  .int()
-  .min(0)
-  .meta({ examples: [1] });
+const total = count().meta({ examples: [1] });
 const currentPage = z.int().min(1).max(lastPage);
-const ofPages = { currentPage, perPage, total, lastPage: z.int().min(1) };
+const ofPages = { currentPage, perPage, total, lastPage: count(1) };
 const ofCursors = { perPage, nextCursor: cursor, prevCursor: cursor, total: total.optional() };
 
 const plainMeta = z

@@ -54,6 +54,12 @@ export const timestamp = () => z.iso.datetime({ precision: 3 });
 
 export const identifier = () => z.int().min(1).max(maxId);
 
+/**
+ * A number of rows, or of changes. There are no more rows than ids, so 32 bits suffice: code generated for more makes
+ * such a number a BigInt in JavaScript.
+ */
+export const count = (minimum = 0) => z.int().min(minimum).max(maxId);
+
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /** What the document adds about a parameter. */

@@ -32,7 +32,7 @@ const sizeParameter = (what: string) =>
     .regex(/^\d{1,9}$/, 'must be an integer')
     .transform(Number)
     .refine(isSize, { error: `must be one of ${sizes.join(', ')}`, params: { rule: 'enum' } })
-    .meta({ override: { type: 'integer', enum: sizes, minimum: 64, maximum: 2560 } })
+    .meta({ override: { type: 'integer', format: 'int32', enum: sizes } })
     .optional()
     .describe(`The ${what} in pixels. Only \`fill\` enlarges an image; no side has more than 2560.`);
 

@@ -67,10 +67,10 @@ export function createIndexEndpoint(
         otherMediaTypes: ['text/html'],
         schema: z
           .object({ ...described, links: z.object(addresses).describe('Addresses by name.') })
-          .meta({ id: 'Index' }),
+          .meta({ id: 'ServiceIndex' }),
         hal: z
           .object({ ...described, _links: entryLinksSchema, _embedded: nothingEmbedded })
-          .meta({ id: 'IndexHal' }),
+          .meta({ id: 'ServiceIndexHal' }),
       },
     },
     handle({ url: { base }, mediaType }) {

@@ -58,19 +58,3 @@ test('error codes of all operations are declared once, in EveryPath', () => {
     expect([own].flat().filter(code => [common].flat().includes(code))).toEqual([]);
   }
 });
-
-test('additionalProperties allow the types of the named members, as TypeScript requires', () => {
-  const mixed = Object.values(components.schemas ?? {}).filter(
-    ({ properties, additionalProperties: others }) => properties !== undefined && typeof others === 'object',
-  );
-  expect(mixed.length).toBeGreaterThan(0);
-  for (const { properties, additionalProperties } of mixed) {
-    // Boundary: the linters prove that these are schemas.
-    const { anyOf = [additionalProperties] } = additionalProperties as {
-      readonly anyOf?: readonly unknown[];
-    };
-    const types = (anyOf as readonly Part[]).map(({ $ref, type }) => $ref ?? type);
-    for (const { $ref, type } of Object.values(properties as Readonly<Record<string, Part>>))
-      expect(types).toContain($ref ?? type);
-  }
-});

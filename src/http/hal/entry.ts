@@ -63,10 +63,14 @@ export function createEntryEndpoint(version: Described): Endpoint {
   const destinations = findDestinations(endpoints);
   const plain = destinations.filter(({ path }) => !path.includes('{'));
   const address = z.url().max(2048).describe('The address of this collection.');
-  const shape = { version: z.literal(name), contract: z.literal(contract) };
   const described = {
-    version: shape.version.describe('The version, as in its path.'),
-    contract: shape.contract.describe('The version of the contract: `info.version` of its document.'),
+    version: z.literal(name).describe('The version, as in its path.'),
+    // Not a literal: clients generated for one contract read those of later ones.
+    contract: z
+      .string()
+      .max(64)
+      .describe('The version of the contract: `info.version` of its document.')
+      .meta({ pattern: '^\\d+\\.\\d+\\.\\d+', examples: [contract] }),
   };
   return createEndpoint({
     method: 'GET',

@@ -7,7 +7,7 @@ import {
   type ResponseSpec,
   type UploadSpec,
 } from '../endpoint.ts';
-import { halJson, json, jsonPatch, toVendorType } from '../negotiate.ts';
+import { halJson, json, jsonPatch, mergePatchJson, toVendorType } from '../negotiate.ts';
 import { getBodyTypes } from '../request/index.ts';
 import { formData } from '../request/upload.ts';
 import { honoursIdempotency, isConditional } from './errors.ts';
@@ -21,6 +21,8 @@ export function buildRequestBody(body: BodySpec, schemas: Schemas): SchemaObject
     if (type === jsonPatch)
       return [type, { schema: schemas.named('JsonPatch', jsonPatchSchema), example: buildPatch(example) }];
     if (body.kind === 'upload' && type === formData) return [type, buildFormBody(body, schemas)];
+    if (type === mergePatchJson)
+      return [type, { schema: buildMergePatch(schema, example, schemas), example }];
     return [type, body.kind === 'upload' && type !== json ? buildFileBody(type) : { schema, example }];
   });
   const required = body.kind !== 'json' || body.optional !== true;
@@ -41,6 +43,45 @@ function buildFormBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
     example: { file: '…' },
   };
 }
+
+/**
+ * The schema of a merge patch (RFC 7396), which also changes members of nested objects, and removes those that are null:
+ * that of the partial object if it has no nested objects, else a component of its own.
+ */
+function buildMergePatch(partial: SchemaObject, example: unknown, schemas: Schemas): SchemaObject {
+  const name = String(partial.$ref).split('/').at(-1);
+  const { properties, ...schema } = schemas.resolve(partial);
+  const merged = mapMembers(properties, member => mergeNested(member, schemas));
+  if (JSON.stringify(merged) === JSON.stringify(properties)) return partial;
+  const description = 'A merge patch (RFC 7396): objects are merged, and null removes a member.';
+  return schemas.named(`Merge${name}`, { ...schema, description, examples: [example], properties: merged });
+}
+
+/** An object in a merge patch: without the rules for the whole, since the patch has only some of its members. */
+function mergeNested(member: SchemaObject, schemas: Schemas): SchemaObject {
+  const { anyOf } = member;
+  if (Array.isArray(anyOf))
+    return { ...member, anyOf: anyOf.map(part => mergeNested(Object(part), schemas)) };
+  const { required: _, maxProperties: _most, examples: _whole, ...schema } = schemas.resolve(member);
+  if (![schema.type].flat().includes('object')) return member;
+  const { properties, additionalProperties: others } = schema;
+  const toRemovable = (nested: SchemaObject) => toNullableMember(mergeNested(nested, schemas));
+  return {
+    ...schema,
+    ...(isObject(properties) ? { properties: mapMembers(properties, toRemovable) } : {}),
+    ...(isObject(others) ? { additionalProperties: toRemovable(others) } : {}),
+  };
+}
+
+function toNullableMember(schema: SchemaObject): SchemaObject {
+  const { description, anyOf, ...value } = schema;
+  const parts = Array.isArray(anyOf) ? anyOf : [value];
+  if (parts.some(part => [part.type].flat().includes('null'))) return schema;
+  return { ...(description === undefined ? {} : { description }), anyOf: [...parts, { type: 'null' }] };
+}
+
+const mapMembers = (members: unknown, change: (member: SchemaObject) => SchemaObject): SchemaObject =>
+  Object.fromEntries(Object.entries(Object(members)).map(([name, member]) => [name, change(Object(member))]));
 
 /** The JSON Patch equivalent to a partial object. */
 function buildPatch(partial: unknown): SchemaObject[] {

@@ -15,6 +15,8 @@ type Direction = 'input' | 'output';
 
 export interface Schemas {
   of(schema: z.ZodType, direction: Direction): SchemaObject;
+  /** The schema itself, or the component that it refers to. */
+  resolve(schema: SchemaObject): SchemaObject;
   /** Defines a handwritten schema as a component. */
   named(name: string, schema: SchemaObject): SchemaObject;
   /** `all`: with optional members, as in responses. */
@@ -62,6 +64,7 @@ export function createSchemas(): Schemas {
   return {
     of: (schema, direction) =>
       converted[direction].getOrInsertComputed(schema, () => convert(schema, direction)),
+    resolve: schema => (typeof schema.$ref === 'string' ? resolve(schema.$ref) : schema),
     named(name, schema) {
       define(name, schema, 'output');
       return { $ref: `${prefix}${name}` };
@@ -182,15 +185,17 @@ export function addValueTexts(schema: SchemaObject): SchemaObject {
   return texts === undefined ? schema : { ...schema, 'x-enum-descriptions': texts };
 }
 
-/** `anyOf: [X, null]` → X with `null` among its types, if X has a type. */
+/**
+ * `anyOf: [X, null]` → X with `null` among its types, if X has a type. An enumeration stays: some generators make values
+ * of it that must be texts.
+ */
 function toNullable(schema: SchemaObject): SchemaObject {
   const { anyOf, ...around } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
   const value: unknown = anyOf.find(part => isObject(part) && part.type !== 'null');
-  if (!isObject(value) || typeof value.type !== 'string') return schema;
+  if (!isObject(value) || typeof value.type !== 'string' || Array.isArray(value.enum)) return schema;
   if (!anyOf.some(part => isObject(part) && part.type === 'null')) return schema;
-  const values = Array.isArray(value.enum) ? { enum: [...value.enum, null] } : {};
-  return { ...value, ...around, type: [value.type, 'null'], ...values };
+  return { ...value, ...around, type: [value.type, 'null'] };
 }
 
 /** The maximum length of each format: no address is longer than a request header may be. */

@@ -79,10 +79,8 @@ export function findValueTexts(values: readonly unknown[]): readonly string[] | 
   const words = values.map(String);
   if (words.every(word => /^\w+:(read|write)$/.test(word))) return words.map(describeScope);
   if (values.every(value => typeof value === 'number')) return words.map(word => `${word} pixels.`);
-  const fitting = vocabularies.find(vocabulary =>
-    values.every(value => value === null || String(value) in vocabulary),
-  );
-  return fitting && words.map(word => fitting[word] ?? 'The same as omitting it.');
+  const fitting = vocabularies.find(vocabulary => words.every(word => word in vocabulary));
+  return fitting && words.flatMap(word => fitting[word] ?? []);
 }
 
 function describeScope(scope: string): string {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { attributeKey } from '../../attribute-key.ts';
 import { quoteValue } from '../../http/credentials.ts';
 import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
-import { prose } from '../../http/schema.ts';
+import { count, prose } from '../../http/schema.ts';
 import { maxValues } from '../../storage/columns/facet.ts';
 import { createFacetCounter, type FacetRequest, type Facets } from '../../storage/columns/facet-counter.ts';
 import type { Columns } from '../../storage/columns/index.ts';
@@ -36,13 +36,13 @@ const facetValue = z.object({
     .union([prose(1200), z.number(), z.boolean()])
     .describe('The value; for categories the path, which includes products in categories below it.')
     .meta({ examples: ['red'] }),
-  count: z.int().min(1).describe('The number of products with it.'),
+  count: count(1).describe('The number of products with it.'),
 });
 const bound = z.number().nullable();
 const bucket = z.object({
   from: z.number().describe('The lowest price in it.'),
   to: z.number().describe('The start of the next bucket; included in the last bucket only.'),
-  count: z.int().min(0).describe('The number of products with such a price.'),
+  count: count().describe('The number of products with such a price.'),
 });
 const priceFacet = z
   .object({
@@ -73,7 +73,7 @@ export const facetMeta = {
     })
     .optional(),
   moreValues: z
-    .record(z.string().max(80), z.int().min(1))
+    .record(z.string().max(80), count(1))
     .meta({
       id: 'MoreValues',
       description: `The number of values of a facet beyond the ${maxValues} shown; absent if there are none.`,

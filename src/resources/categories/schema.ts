@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, notBlank, prose, text, timestamp } from '../../http/schema.ts';
+import { count, identifier, notBlank, prose, text, timestamp } from '../../http/schema.ts';
 import {
   containsSeparator,
   deepest,
@@ -132,10 +132,9 @@ export const category = z
     description: description.nullable(),
     imageId,
     image: shownImage,
-    productCount: z
-      .int()
-      .min(0)
-      .describe('The number of products in it and in all categories below it, each counted once. Read-only.'),
+    productCount: count().describe(
+      'The number of products in it and in all categories below it, each counted once. Read-only.',
+    ),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   })

@@ -1,6 +1,7 @@
 /** The body of a bulk PATCH: one change for many rows (`ids`, `update`), or a change for each (`updates`). */
 import { z } from 'zod';
 import { isObject } from '../../json-object.ts';
+import { maxId } from '../../storage/database.ts';
 
 const maxRows = 500;
 const twice = { error: 'must not name an id twice', params: { rule: 'uniqueItems' } };
@@ -14,16 +15,19 @@ const buildRule = (member: string, rule: string, error: string) => ({
 });
 const isRequired = (member: string) => buildRule(member, 'required', 'is required');
 
-const ids = z.array(z.int()).min(1).max(maxRows).refine(hasNoneTwice, twice).meta({ uniqueItems: true });
+/** The document names the ids that exist; others are skipped, whatever their size. */
+const id = z.int().meta({ minimum: 1, maximum: maxId });
 
-/** @param update the members to set @param id of the schema */
-export const buildBulkBody = <Update extends z.ZodObject>(update: Update, id: string) =>
+const ids = z.array(id).min(1).max(maxRows).refine(hasNoneTwice, twice).meta({ uniqueItems: true });
+
+/** @param update the members to set @param schemaId the name of the schema */
+export const buildBulkBody = <Update extends z.ZodObject>(update: Update, schemaId: string) =>
   z
     .object({
       ids: ids.optional(),
       update: update.optional(),
       updates: z
-        .array(z.object({ id: z.int(), update }))
+        .array(z.object({ id, update }))
         .min(1)
         .max(maxRows)
         .refine(all => hasNoneTwice(all.map(({ id }) => id)), twice)
@@ -36,7 +40,7 @@ export const buildBulkBody = <Update extends z.ZodObject>(update: Update, id: st
       ({ ids, update, updates }) => updates === undefined || (ids ?? update) === undefined,
       buildRule('updates', 'one', 'must not be given together with ids or update'),
     )
-    .meta({ id, oneOf: [{ required: ['ids', 'update'] }, { required: ['updates'] }] });
+    .meta({ id: schemaId, oneOf: [{ required: ['ids', 'update'] }, { required: ['updates'] }] });
 
 export interface BulkBody<Update> {
   readonly ids?: readonly number[] | undefined;

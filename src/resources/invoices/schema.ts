@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
+import { count, identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { amount, maxItems, orderItem } from '../orders/schema.ts';
 import { email } from '../users/schema.ts';
 
@@ -37,7 +37,7 @@ const bare = z.object({
     .describe('ISO 4217.'),
   items: z.array(orderItem).max(maxItems),
   total: amount.describe('The sum of the totals of the items, in major units of the currency.'),
-  version: z.int().min(1).describe('Incremented with each change.'),
+  version: count(1).describe('Incremented with each change.'),
   issuedAt: timestamp(),
   issueDate: z.iso
     .date()

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { commonSorts, listParameters } from '../../http/paginate.ts';
-import { identifier, text, timestamp } from '../../http/schema.ts';
+import { count, identifier, text, timestamp } from '../../http/schema.ts';
 
 const read = z.boolean().meta({ examples: [true] });
 
@@ -36,7 +36,7 @@ export const notificationPage = buildPageSchemas(
   'notifications',
   'NotificationList',
 );
-export const markedRead = z.object({ updated: z.int().min(0) }).meta({ id: 'MarkedRead' });
+export const markedRead = z.object({ updated: count() }).meta({ id: 'MarkedRead' });
 
 export const sortColumns = commonSorts;
 export const listNotifications = z.object({

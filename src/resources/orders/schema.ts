@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas, link } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
+import { count, identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { maxSkuLength } from '../products/members/sku.ts';
 
 const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
@@ -75,7 +75,7 @@ const bare = z.object({
   currency,
   customerId: identifier(),
   items: z.array(orderItem).max(maxItems),
-  version: z.int().min(1).describe('Incremented with each change.'),
+  version: count(1).describe('Incremented with each change.'),
   createdAt: timestamp(),
   updatedAt: timestamp(),
   paidAt: timestamp()

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import {
+  count,
   currencyCode,
   identifier,
   integerParameter,
@@ -46,7 +47,7 @@ const rating = z
       .max(5)
       .nullable()
       .describe('The average, to two decimals; null without reviews.'),
-    count: z.int().min(0),
+    count: count(),
   })
   .describe('The rating from its reviews. Read-only.');
 const brand = text(100)
@@ -124,7 +125,7 @@ export const product = z
     options,
     images: z.array(image).max(100).describe('Sorted by position.'),
     stock: stock.nullable().describe(stockText),
-    variantCount: z.int().min(0).describe('The number of variants. Read-only.'),
+    variantCount: count().describe('The number of variants. Read-only.'),
     priceRange: z
       .object({
         min: z.number().min(0).describe('The lowest price, which is the price of the product.'),

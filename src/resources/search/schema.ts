@@ -1,14 +1,14 @@
 /** The schema of search: its query parameters, and the hits. */
 import { z } from 'zod';
 import { buildCollectionSchema, pageParameters } from '../../http/paginate.ts';
-import { anyText, identifier, prose, text } from '../../http/schema.ts';
+import { anyText, count, identifier, prose, text } from '../../http/schema.ts';
 import { searchTypes } from '../../storage/search/index.ts';
 import { facetMeta } from '../attributes/facets.ts';
 import { maxSkuLength } from '../products/members/sku.ts';
 import { listProducts, product } from '../products/schema.ts';
 
 const type = z.enum(searchTypes);
-const hits = z.int().min(0);
+const hits = count();
 /** Words of a query of 200 characters; the compatibility forms of some characters are several characters long. */
 const queryWords = z.array(z.string().max(4000).meta({ pattern: anyText })).max(100);
 
@@ -61,8 +61,9 @@ const facets = z
     order: hits.optional(),
     user: hits.optional(),
   })
-  // Generated TypeScript needs the types of the named members among those of the others.
-  .catchall(z.union([hits, ...facetMeta.facets.unwrap().valueType.options]))
+  // TypeScript that is generated for one schema of named and other members does not compile in every generator: an
+  // optional member may be undefined, the others may not.
+  .and(z.record(z.string().max(80), z.union([hits, ...facetMeta.facets.unwrap().valueType.options])))
   .meta({
     id: 'SearchFacets',
     description:

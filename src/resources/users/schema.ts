@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { roles } from '../../http/access.ts';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
+import { count, identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 
 /** Checks the length first: matching a long text against the address pattern takes much time and memory. */
 export const email = z.string().max(254, { abort: true }).check(z.email('must be an e-mail address'));
@@ -21,7 +21,7 @@ export const user = z
     email,
     role,
     tags,
-    version: z.int().min(1),
+    version: count(1),
     pendingEmail: email
       .nullable()
       .describe('The new address that the user requested; it takes effect once confirmed.')

@@ -1,6 +1,6 @@
 /** Images of a product: links set by clients, and uploads. */
 import { z } from 'zod';
-import { identifier, prose } from '../../../http/schema.ts';
+import { count, identifier, prose } from '../../../http/schema.ts';
 import { maxId } from '../../../storage/database.ts';
 
 const maxUrlLength = 2048;
@@ -10,7 +10,7 @@ export const maxAltLength = 500;
 export const mediaPath = '/media/';
 
 export const alt = prose(maxAltLength).describe('A description of the image for people who cannot see it.');
-const pixels = z.int().min(1).nullable();
+const pixels = count(1).nullable();
 
 /** Matches a link as sent, or the address of an upload. */
 export const imageAddress = `^(?:[Hh][Tt][Tt][Pp][Ss]?://|${mediaPath})`;
