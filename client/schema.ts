@@ -5595,6 +5595,14 @@ export interface components {
          *         "self": {
          *           "href": "https://shop.example/v1/notifications/1"
          *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/notifications/1",
+         *           "method": "PATCH"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/notifications/1",
+         *           "method": "DELETE"
+         *         },
          *         "order": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
@@ -5610,6 +5618,10 @@ export interface components {
             _links: {
                 /** @description This resource. */
                 self: components["schemas"]["Link"];
+                /** @description Changes it; present if the caller may do so. */
+                edit: components["schemas"]["Link"];
+                /** @description Deletes it; present if the caller may do so. */
+                delete: components["schemas"]["Link"];
                 /** @description The order it belongs to. */
                 order?: components["schemas"]["Link"];
                 /** @description The invoice of its payment. */
@@ -5685,6 +5697,14 @@ export interface components {
          *             "_links": {
          *               "self": {
          *                 "href": "https://shop.example/v1/notifications/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/notifications/1",
+         *                 "method": "PATCH"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/notifications/1",
+         *                 "method": "DELETE"
          *               },
          *               "order": {
          *                 "href": "https://shop.example/v1/orders/1"
@@ -19862,6 +19882,16 @@ export interface operations {
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
+                    /**
+                     * @description Only of the page: restricts it to its own content.
+                     * @example example
+                     */
+                    "Content-Security-Policy"?: string;
+                    /**
+                     * @description Only of the page: hides its address from other sites.
+                     * @example example
+                     */
+                    "Referrer-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {

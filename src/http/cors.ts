@@ -13,9 +13,13 @@ const allowedOnRequest = [
   'If-None-Match',
   'If-Range',
   'If-Unmodified-Since',
+  // Sent by many programs together with Cache-Control.
+  'Pragma',
   'Prefer',
   'Range',
   'X-API-Key',
+  // Set for all requests by the templates of some frameworks.
+  'X-Requested-With',
   // Headers that tracing in browsers adds to every request (W3C Trace Context and Baggage; Sentry).
   'baggage',
   'sentry-trace',

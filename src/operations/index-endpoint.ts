@@ -65,6 +65,10 @@ export function createIndexEndpoint(
       200: {
         description: 'The service and its addresses; for browsers, an HTML page.',
         otherMediaTypes: ['text/html'],
+        headers: {
+          'Content-Security-Policy': 'Only of the page: restricts it to its own content.',
+          'Referrer-Policy': 'Only of the page: hides its address from other sites.',
+        },
         schema: z
           .object({ ...described, links: z.object(addresses).describe('Addresses by name.') })
           .meta({ id: 'ServiceIndex' }),

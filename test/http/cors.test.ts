@@ -111,7 +111,7 @@ describeOnDatabases('CORS on %s', kind => {
 
   test('a preflight that requests more headers is granted only the known ones', async () => {
     const wanted =
-      'authorization, if-match,IDEMPOTENCY-KEY , x-api-key, x-evil, Prefer,range,if-range,traceparent,tracestate,\tbaggage,sentry-trace,cache-control';
+      'authorization, if-match,IDEMPOTENCY-KEY , x-api-key, x-evil, Prefer,range,if-range,traceparent,tracestate,\tbaggage,sentry-trace,cache-control,pragma,x-requested-with';
     const headers = { Origin: shop, 'Access-Control-Request-Headers': wanted };
     const response = await call(open, { method: 'OPTIONS', path: '/v1/products', headers });
     const allowed = response.headers.get('Access-Control-Allow-Headers') ?? '';
@@ -121,9 +121,11 @@ describeOnDatabases('CORS on %s', kind => {
       'Idempotency-Key',
       'If-Match',
       'If-Range',
+      'Pragma',
       'Prefer',
       'Range',
       'X-API-Key',
+      'X-Requested-With',
       'baggage',
       'sentry-trace',
       'traceparent',

@@ -31,7 +31,11 @@ export function createNotificationEndpoints(
   const presenter = createPresenter<StoredNotification>({
     placeOf: ({ id }) => ['notifications', id],
     representationOf: toNotification,
-    linksOf: buildLinks,
+    linksOf: (context, row, self) => ({
+      ...linkSubject(context, row),
+      edit: { href: self, method: 'PATCH' },
+      delete: { href: self, method: 'DELETE' },
+    }),
   });
   const success = 'The notification.';
   const crud = createCrudEndpoints(database, paginator, {
@@ -113,7 +117,7 @@ function requireOwn(id: number, row: StoredNotification | undefined): StoredNoti
 }
 
 /** A link to the subject, if it has an address. */
-function buildLinks({ url }: RequestContext, { resource, resource_id }: StoredNotification): Links {
+function linkSubject({ url }: RequestContext, { resource, resource_id }: StoredNotification): Links {
   if (resource === 'order') return { order: { href: buildAddress(url, 'orders', resource_id) } };
   if (resource === 'invoice') return { invoice: { href: buildAddress(url, 'invoices', resource_id) } };
   return {};

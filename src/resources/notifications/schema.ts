@@ -23,7 +23,7 @@ export const notification = z
   })
   .meta({ id: 'Notification' });
 
-const links = buildLinksSchema(['self'], ['order', 'invoice']);
+const links = buildLinksSchema(['self', 'edit', 'delete'], ['order', 'invoice']);
 export const notificationHal = buildHalSchema(notification, 'NotificationHal', links);
 
 /** All fields that a reader may change. */

@@ -88,6 +88,8 @@ describeOnDatabases('notifications on %s', kind => {
         _links: {
           self: { href: `${on.service.url}${self}` },
           ...Object.fromEntries(links.map(name => [name, { href }])),
+          edit: { href: `${on.service.url}${self}`, method: 'PATCH' },
+          delete: { href: `${on.service.url}${self}`, method: 'DELETE' },
         },
         _embedded: {},
       },
