@@ -3390,7 +3390,7 @@ export interface components {
             /** @description Instead of ids and update: a change for each id, made in this order. */
             updates?: {
                 /**
-                 * Format: int64
+                 * Format: int32
                  * @description The id, assigned by the service.
                  */
                 id: number;
@@ -3418,7 +3418,7 @@ export interface components {
             /** @description Instead of ids and update: a change for each id, made in this order. */
             updates?: {
                 /**
-                 * Format: int64
+                 * Format: int32
                  * @description The id, assigned by the service.
                  */
                 id: number;
