@@ -31,14 +31,14 @@ Writes all products of one moment, ordered by id. The service may be running.
                        text that a spreadsheet would evaluate: text that begins with = + - @, a tab or a line end,
                        also after a semicolon, tab or line end inside a cell
 
-catalog import reads all formats, and importing an export changes nothing, except that products with neither sku nor
-externalId, nor a variant with a sku, are created again each time; standard error reports their number. id, createdAt,
-updatedAt, rating and derived values are for other readers: import ignores them, and removes the apostrophes. NDJSON and
-JSON contain each product as the service shows it, with its variants in variants, and its own price, which applies to
-variants without one, in basePrice. CSV has a column for each attribute (attributes.colour), ordered by key, and JSON in
-the cells of options, variants, and images with a text; an import creates the attributes in the order of their columns.
-In CSV an empty cell means no value: an empty description is imported as none, and a product without currency gets the
-default one.
+catalog import reads all formats, and importing an export into the same catalog changes nothing: id and createdAt
+together identify a product with neither sku nor externalId, nor a variant with a sku. Another catalog creates such a
+product each time; standard error reports their number. updatedAt, rating and derived values are for other readers:
+import ignores them, and removes the apostrophes. NDJSON and JSON contain each product as the service shows it, with its
+variants in variants, and its own price, which applies to variants without one, in basePrice. CSV has a column for each
+attribute (attributes.colour), ordered by key, and JSON in the cells of options, variants, and images with a text; an
+import creates the attributes in the order of their columns. In CSV an empty cell means no value: an empty description
+is imported as none, and a product without currency gets the default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong. A signal that ends
 the export (SIGTERM, SIGINT, SIGHUP) leaves no file either.`;
@@ -113,11 +113,11 @@ function describeUnnamed(unnamed: number, count: number): string {
   const [have, them] = unnamed === 1 ? ['has', 'it'] : ['have', 'them'];
   return (
     `${formatCount(unnamed)} of ${formatQuantity(count, 'product')} ${have} neither sku nor externalId, nor a variant ` +
-    `with a sku: importing this export creates ${them} again each time`
+    `with a sku: another catalog creates ${them} each time it imports this export`
   );
 }
 
-/** Whether an import could not match the product to an existing one. */
+/** Whether only an import into the same catalog could match the product, by its id and creation time. */
 const isUnnamed = ({ product, variants }: Exported): boolean =>
   product.sku === null && product.externalId === null && variants.every(({ sku }) => sku === null);
 
@@ -135,7 +135,7 @@ interface Form {
   readonly safe: boolean;
 }
 
-/** @returns how many products were written, and how many of them an import cannot match */
+/** @returns how many products were written, and how many of them another catalog cannot match */
 async function writeProducts(
   database: Database,
   filter: Filter,

@@ -20,6 +20,7 @@ import {
   type Row,
   RowProblem,
 } from './presets/preset.ts';
+import { addIdentity } from './repeats.ts';
 import { checkArray, type ImportSource } from './source.ts';
 
 export interface CandidateRequest {
@@ -98,9 +99,7 @@ async function* readRecordCandidates(
         );
         throw new Error(proposal || `line ${record.line} ${record.error}`);
       }
-      if (position === 1 && source.format === 'json') {
-        await checkArray(record, request);
-      }
+      if (position === 1 && source.format === 'json') await checkArray(record, request);
       if (!looked && record.value !== undefined) {
         const template = await readTemplateColumns(record, request.file);
         const proposal = formatProposal(request.fileName, template ?? record.columns ?? []);
@@ -120,7 +119,7 @@ async function* readRecordCandidates(
 function toCandidate(record: SourceRecord, position: number, mapping: Mapping, mapper: Mapper): Candidate {
   const { line, raw, value, error = 'cannot be read' } = record;
   if (value === undefined) return { line, raw, fields: undefined, error, position };
-  const fields = mapper.map(value, record.columns);
+  const fields = addIdentity(mapper.map(value, record.columns), value);
   // An empty CSV cell means no value; in JSON, null and an empty description are values.
   if (record.columns === undefined) keepExplicit(value, mapping, fields);
   return { line, raw, fields, columns: mapping, position };

@@ -66,7 +66,7 @@ basePrice is a product's own price, for its variants without one; the price that
 variants. Without basePrice a price is the product's own, unless the product shows it anyway, before and after.
 
 The sku identifies the product; without one the externalId does, and with neither the skus of its variants, which must
-all belong to one product:
+all belong to one product, or id and createdAt of an export from this catalog:
   - no product has it: one is created; omitted fields get their defaults (currency: DEFAULT_CURRENCY)
   - a product has it: its fields are updated, or nothing is written when none differs; omitted fields (no column, an
     empty cell) keep their values, and null in JSON removes a value. The same holds for the members of stock, of the
@@ -75,7 +75,8 @@ all belong to one product:
     If an earlier record of the file names that product by its sku, the record is rejected: they are two products
   - two records have it: both are applied in order, so the later wins; the number of records that repeat an earlier
     one is reported
-A record with no sku, no externalId and no variant sku creates a new product each time it is imported.
+A record with no sku, no externalId and no variant sku, whose id and createdAt are not both those of an existing
+product, creates a new product each time it is imported.
 
 SIGINT (Ctrl-C), SIGTERM and SIGHUP stop the import after the current batch; a second signal stops it at once. After
 an interruption run the same command again: imported records with any of these identifiers are not written twice.

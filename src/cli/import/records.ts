@@ -19,6 +19,7 @@ import {
   createRepetitions,
   findRepeated,
   getRecordKey,
+  isOwnKey,
   isSku,
 } from './repeats.ts';
 import type { Reject } from './report.ts';
@@ -121,6 +122,10 @@ function createNoticeBoard() {
       said = [];
       return now;
     },
+    /** Must be called when a record is identified by these columns. */
+    useIdentities(): void {
+      notices.unused = notices.unused.filter(column => column !== 'id' && column !== 'createdAt');
+    },
     /** What the last chunk reports. */
     last: () => ({ notes: [...notes], unused: notices.unused, rows: notices.rows }),
   };
@@ -134,7 +139,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   const { take, rest } = createGatherer(repeatedKeys);
   const { had } = createRepetitions();
   const checkRecord = createRecordCheck();
-  const { notices, said, last } = createNoticeBoard();
+  const { notices, said, last, useIdentities } = createNoticeBoard();
   const reopenFile = () => openFile(request);
   const countBytes = () => notices.bytesRead?.() ?? source.bytesRead();
   const prepareRecords = (all: readonly Checked[]) => {
@@ -163,10 +168,11 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       if (done && !gathering) continue;
       const checked = check(candidate, checkRecord);
       const valid = 'error' in checked ? undefined : toChecked(checked, candidate, request);
+      if (valid?.record.identity !== undefined) useIdentities();
       const ready = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
-      else if (key !== undefined && had(key)) repeated += 1;
+      else if (key !== undefined && isOwnKey(key) && had(key)) repeated += 1;
       for (const one of ready) {
         taken.push(one);
         positions.push(position);

@@ -2,6 +2,8 @@
 import { fullGC } from 'bun:jsc';
 import { createRecordMapper, type MapOptions } from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
+import { isObject } from '../../json-object.ts';
+import { readExportIdentity, toIdentityKey } from '../../resources/products/import/identity.ts';
 import type { ImportRecord } from '../../resources/products/import/prepared.ts';
 
 /**
@@ -50,17 +52,36 @@ const maxTextLength = 16 * 1024 * 1024;
 /** At most this many records and variants of one key are written together: the largest transaction of an import. */
 const maxTogether = 6000;
 
-/** The key that identifies the product: its sku, or without one its external id. */
+/**
+ * Adds the identity of an exported product to a record without sku and external id.
+ * @param value the record as the file has it
+ */
+export function addIdentity(
+  fields: Record<string, unknown>,
+  value: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  if (fields.sku != null || fields.externalId != null) return fields;
+  const identity = readExportIdentity(value);
+  if (identity !== undefined) fields.identity = identity;
+  return fields;
+}
+
+/** The key that identifies the product: its sku, without one its external id, and with neither its identity. */
 export function getRecordKey(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
   if (fields === undefined) return undefined;
-  const { sku, externalId } = fields;
+  const { sku, externalId, identity } = fields;
   if (typeof sku === 'string') return sku.trim();
-  // No sku contains U+0000.
-  return typeof externalId === 'string' ? `\0${externalId.trim()}` : undefined;
+  // No sku contains U+0000, and no external id.
+  if (typeof externalId === 'string') return `\0${externalId.trim()}`;
+  const known = isObject(identity) ? readExportIdentity(identity) : undefined;
+  return known === undefined ? undefined : toIdentityKey(known);
 }
 
 /** Whether the key of a record is its sku. */
 export const isSku = (key: string): boolean => !key.startsWith('\0');
+
+/** Whether the key of a record is its sku or external id, which it also has in a catalog without the product. */
+export const isOwnKey = (key: string): boolean => !key.startsWith('\0\0');
 
 /** The number of occurrences of each key that occurs more than once. */
 export async function findRepeated(
@@ -73,7 +94,8 @@ export async function findRepeated(
   let read = 0;
   for await (const batch of batches) {
     for (const { value, columns } of batch) {
-      const key = value === undefined ? undefined : getRecordKey(mapper.map(value, columns));
+      const key =
+        value === undefined ? undefined : getRecordKey(addIdentity(mapper.map(value, columns), value));
       if (key === undefined || !seen.had(key)) continue;
       const times = repeated.get(key);
       if (times !== undefined || repeated.size < maxRepeated) repeated.set(key, (times ?? 1) + 1);

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
+import { createCatalog, type Place, productsOf, variantsOf, versionOf } from '../program.ts';
 
 /** @param variants `SKU size`, or `- size` for a variant without an SKU */
 const shirt = (name: string, ...variants: readonly string[]) => ({
@@ -35,19 +35,24 @@ describeOnDatabases('products without a sku of their own on %s', kind => {
     const file = join(from.folder, `out.${format}`);
     expect((await from.runHere(['export', '--output', file])).err).toBe(
       `3 products written to ${file}\n1 of 3 products has neither sku nor externalId, nor a variant with a sku: ` +
-        'importing this export creates it again each time\n',
+        'another catalog creates it each time it imports this export\n',
     );
     expect((await to.runHere(['import', file])).out).toContain('3 created, 0 updated, 0 unchanged');
-    for (const place of [from, to]) {
-      const before = [await productsOf(place), await variantsOf(place)];
-      expect((await place.runHere(['import', file, '--dry-run'])).out).toContain(
-        '1 created, 0 updated, 2 unchanged, 0 rejected',
+    const before = [await productsOf(from), await variantsOf(from), await versionOf(from)];
+    for (const options of [['--dry-run'], [], ['--batch', '1']]) {
+      expect((await from.runHere(['import', file, ...options])).out).toContain(
+        '0 created, 0 updated, 3 unchanged, 0 rejected',
       );
-      expect((await place.runHere(['import', file])).out).toContain('1 created, 0 updated, 2 unchanged');
-      expect((await shown(place)).at(-1)).toEqual(['Top', 'null S']);
-      expect([(await productsOf(place)).slice(0, 3), (await variantsOf(place)).slice(0, 5)]).toEqual(before);
-      expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
+      expect([await productsOf(from), await variantsOf(from), await versionOf(from)]).toEqual(before);
     }
+    const copied = [await productsOf(to), await variantsOf(to)];
+    expect((await to.runHere(['import', file, '--dry-run'])).out).toContain(
+      '1 created, 0 updated, 2 unchanged',
+    );
+    expect((await to.runHere(['import', file])).out).toContain('1 created, 0 updated, 2 unchanged');
+    expect((await shown(to)).at(-1)).toEqual(['Top', 'null S']);
+    expect([(await productsOf(to)).slice(0, 3), (await variantsOf(to)).slice(0, 5)]).toEqual(copied);
+    for (const place of [from, to]) expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
     from.remove();
     to.remove();
   });
@@ -81,27 +86,29 @@ describeOnDatabases('products without a sku of their own on %s', kind => {
   });
 });
 
-test('an export reports how many products an import of it would create again, and the import creates them', async () => {
-  const place = await createCatalog('sqlite');
+test('an export reports how many products another catalog would create again, and that one creates them', async () => {
+  const [place, other] = [await createCatalog('sqlite'), await createCatalog('sqlite')];
   const rows = ['name,price,sku,externalId', 'A,1,S-1,', 'B,2,,E-2', 'C,3,,', 'D,4,,', ''];
   await place.runHere(['import', place.file('in.csv', rows.join('\n'))]);
   const out = join(place.folder, 'out.csv');
-  const end = 'neither sku nor externalId, nor a variant with a sku: importing this export creates';
-  const note = `2 of 4 products have ${end} them again each time\n`;
+  const end = 'neither sku nor externalId, nor a variant with a sku: another catalog creates';
+  const note = `2 of 4 products have ${end} them each time it imports this export\n`;
   expect((await place.runHere(['export', '--output', out])).err).toBe(
     `4 products written to ${out}\n${note}`,
   );
   expect((await place.run(['export', '--format', 'ndjson'])).err).toBe(note);
-  expect((await place.runHere(['import', out])).out).toStartWith('2 created, 0 updated, 2 unchanged');
-  expect((await place.runHere(['export', '--help'])).out.replaceAll(/\s+/g, ' ')).toContain(
-    'neither sku nor externalId, nor a variant',
-  );
+  expect((await place.runHere(['import', out])).out).toStartWith('0 created, 0 updated, 4 unchanged');
+  for (const counts of ['4 created, 0 updated, 0 unchanged', '2 created, 0 updated, 2 unchanged'])
+    expect((await other.runHere(['import', out])).out).toStartWith(counts);
+  for (const command of ['export', 'import'])
+    expect((await place.runHere([command, '--help'])).out.replaceAll(/\s+/g, ' ')).toContain(
+      'id and createdAt',
+    );
   const alone = await createCatalog('sqlite');
   await alone.runHere(['import', alone.file('in.csv', 'name,price\nA,1\n')]);
   const one = join(alone.folder, 'out.json');
   expect((await alone.runHere(['export', '--output', one])).err).toBe(
-    `1 product written to ${one}\n1 of 1 product has ${end} it again each time\n`,
+    `1 product written to ${one}\n1 of 1 product has ${end} it each time it imports this export\n`,
   );
-  alone.remove();
-  place.remove();
+  for (const some of [alone, other, place]) some.remove();
 });

@@ -5,15 +5,22 @@ import { splitIntoParts } from '../../../turns/slices.ts';
 import type { VariantStore } from '../../variants/store.ts';
 import { buildLockedColumns, type LockedProduct } from '../row.ts';
 import { type Entry, toEntry } from './entry.ts';
+import { toIdentityKey } from './identity.ts';
 import { getKeys, isNamedByVariants, type Owned } from './matching.ts';
 import type { PreparedRecord } from './prepared.ts';
 
-/** Skus or external ids per lookup; a shorter list is padded, so that only one statement is prepared. */
+/** Skus, external ids or ids per lookup; a shorter list is padded, so that only one statement is prepared. */
 const lookupSize = 500;
 
 /** A product, as read for a plan. */
 interface Found extends LockedProduct {
   readonly variant_count: number;
+}
+
+/** What identifies a product in an export. */
+interface Created {
+  readonly id: number;
+  readonly created_at: number;
 }
 
 interface Owner {
@@ -41,6 +48,11 @@ export function createExistingProductsReader(
     sql`id in (select product_id from product_variants where sku in (${placeholders}))`,
   );
 
+  const byId = buildLookups(sql`id in (${placeholders})`);
+  const createdAt = sql<Created>`select id, created_at from products where id in (${placeholders})`.compile(
+    build,
+  );
+
   /** Statements that read, or read and lock, the products that match many values. */
   function buildLookups(condition: RawBuilder<unknown>) {
     const buildLookup = (lock: boolean) =>
@@ -51,13 +63,13 @@ export function createExistingProductsReader(
 
   async function readExisting(session: Session, records: readonly PreparedRecord[], mode: 'lock' | 'read') {
     const entries = new Map<string, Entry>();
-    const byId = new Map<number, Entry>();
+    const known = new Map<number, Entry>();
     if ((await session.first(anyProduct)) === undefined) return entries;
-    const find = async (query: CompiledQuery<Found>, values: ReadonlySet<string>) => {
+    const find = async (query: CompiledQuery<Found>, values: ReadonlySet<string | number>) => {
       for (const parameters of splitIntoLookups(values)) {
         for (const row of await session.all<Found>({ ...query, parameters })) {
-          const entry = byId.get(row.id) ?? (await readEntry(session, row));
-          byId.set(row.id, entry);
+          const entry = known.get(row.id) ?? (await readEntry(session, row));
+          known.set(row.id, entry);
           for (const key of getKeys(entry)) entries.set(key, entry);
         }
       }
@@ -72,7 +84,32 @@ export function createExistingProductsReader(
     await find(bySku[mode], skus);
     await find(byExternalId[mode], externalIds);
     await find(byVariants[mode], ofVariants);
+    const identified = await findIdentified(session, records);
+    await find(byId[mode], new Set(identified.values()));
+    for (const [key, id] of identified) {
+      const entry = known.get(id);
+      if (entry !== undefined) entries.set(key, entry);
+    }
     return entries;
+  }
+
+  /**
+   * The ids of the products that have the identity of a record, by the key of that identity. They are found without a
+   * lock, so that a file of another catalog does not lock what it does not change: the creation time never changes.
+   */
+  async function findIdentified(session: Session, records: readonly PreparedRecord[]) {
+    const ids = new Set(records.flatMap(({ identity }) => identity?.id ?? []));
+    const keys = new Set(
+      records.flatMap(({ identity }) => (identity === undefined ? [] : toIdentityKey(identity))),
+    );
+    const found = new Map<string, number>();
+    for (const parameters of splitIntoLookups(ids)) {
+      for (const { id, created_at } of await session.all<Created>({ ...createdAt, parameters })) {
+        const key = toIdentityKey({ id, createdAt: new Date(created_at).toISOString() });
+        if (keys.has(key)) found.set(key, id);
+      }
+    }
+    return found;
   }
 
   /** A transaction that locks a product thereby also locks its variants. */
@@ -115,10 +152,12 @@ export function createExistingProductsReader(
 }
 
 /** Sorted, so that two imports lock the same products in the same order. */
-function* splitIntoLookups(values: ReadonlySet<string>): Generator<string[]> {
-  const sorted = [...values].sort();
+function* splitIntoLookups<Value extends string | number>(values: ReadonlySet<Value>): Generator<Value[]> {
+  const sorted = [...values].sort((a, b) => (a < b ? -1 : 1));
+  const [first] = sorted;
+  if (first === undefined) return;
   for (const parameters of splitIntoParts(sorted, lookupSize)) {
-    while (parameters.length < lookupSize) parameters.push(sorted[0] ?? '');
+    while (parameters.length < lookupSize) parameters.push(first);
     yield parameters;
   }
 }

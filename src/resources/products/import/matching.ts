@@ -2,6 +2,7 @@
 
 import { buildErrorDetail, createFieldError, HttpError } from '../../../http/errors.ts';
 import type { Entry } from './entry.ts';
+import { toIdentityKey } from './identity.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 /** The key of an external id; no sku contains U+0000, so it differs from every sku. */
@@ -16,7 +17,7 @@ export const isNamedByVariants = ({ row: { sku, external_id } }: PreparedRecord)
 
 /** The state at the beginning of planning, which consumes it. */
 export interface Owned {
-  /** Existing products by sku, by `toExternalKey`, and by `toVariantKey` of each variant. */
+  /** Existing products by sku, by `toExternalKey`, by `toVariantKey` of each variant, and by `toIdentityKey`. */
   readonly byKey: Map<string, Entry>;
   /** The product that a sku belongs to, directly or through a variant. */
   readonly skuOwners: Map<string, { readonly productId: number; readonly isVariant: boolean }>;
@@ -95,6 +96,8 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: nu
      *   several products, or for an external id as in `requireNotMatched`
      */
     find(record: PreparedRecord): Entry | undefined {
+      const { identity } = record;
+      if (identity !== undefined) return byKey.get(toIdentityKey(identity));
       if (isNamedByVariants(record)) return findByVariants(record.variantSkus);
       const { sku, external_id } = record.row;
       const first = sku === null ? undefined : byKey.get(sku);

@@ -13,6 +13,7 @@ import { mergeStockPart, type StockPart, stockPart } from '../members/stock.ts';
 import { type ProductRow, productOf, toProductFields, toProductRow } from '../row.ts';
 import { completeFields, createProduct, type ProductFields } from '../schema.ts';
 import { toSearchText } from '../search-text.ts';
+import { type Identity, readExportIdentity } from './identity.ts';
 import {
   checkOptions,
   checkVariants,
@@ -35,6 +36,7 @@ export interface ImportRecord extends PlainFields {
   /** For attributes whose type changes how their cells are read: the values as read without the type. */
   readonly attributesAsTheyLook?: Readonly<Record<string, unknown>>;
   readonly variants?: readonly VariantRecord[];
+  readonly identity?: Identity;
 }
 
 export interface PreparedRecord {
@@ -58,6 +60,8 @@ export interface PreparedRecord {
   readonly images: number;
   /** Whether any of its images is an upload, to this or another catalog. */
   readonly hasUploads: boolean;
+  /** What identifies the product if it has no sku, external id or variant sku; absent from most files. */
+  readonly identity?: Identity;
   /** The line of the file on which the record starts. */
   readonly line: number;
 }
@@ -154,17 +158,19 @@ function checkOwn(
   input: Readonly<Record<string, unknown>>,
   parse: Parse<z.output<typeof importedProduct>>,
 ): ImportRecord | readonly ErrorDetail[] {
-  const { basePrice, attributesByKey, attributesAsTheyLook: asTheyLook, ...own } = input;
+  const { basePrice, attributesByKey, attributesAsTheyLook: asTheyLook, identity: given, ...own } = input;
   // The shown price may be omitted if the product's own price is given.
   const shown = own.price ?? (basePrice == null ? undefined : 0);
   const result = parse({ ...own, basePrice, price: shown });
   if (!result.success) return toErrorDetails(result.error);
   const { basePrice: ownPrice, ...record } = result.data;
+  const identity = isObject(given) ? readExportIdentity(given) : undefined;
   return {
     ...record,
     ...(ownPrice == null ? {} : { price: ownPrice, isOwnPrice: true }),
     ...(attributesByKey === true ? { attributesByKey } : {}),
     ...(isObject(asTheyLook) ? { attributesAsTheyLook: asTheyLook } : {}),
+    ...(identity === undefined ? {} : { identity }),
   };
 }
 
@@ -201,16 +207,19 @@ export function createRecordPreparer(defaultCurrency: string) {
       addMisspelt(fields.status, words, had);
       const { tags, attributes, options, images, category, categories } = fields;
       const { attributesAsTheyLook: asTheyLook } = record;
+      const parts = toVariantParts(record);
+      const identity = parts.variantSkus.length > 0 ? undefined : record.identity;
       const places = { category, categories };
       const own = { words: text, tags, ...places, attributes, options, given: computeGiven(record) };
       const hasUploads = images.some(({ url }) => url?.startsWith(mediaPath));
       return {
         row: toProductRow(fields, at),
         ...own,
-        ...toVariantParts(record),
+        ...parts,
         attributesAsTheyLook: asTheyLook === undefined ? '' : JSON.stringify(asTheyLook),
         images: images.length,
         hasUploads,
+        ...(identity === undefined ? {} : { identity }),
         line,
       };
     },
