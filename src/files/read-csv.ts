@@ -143,7 +143,7 @@ class CsvParser {
           start,
           end > start && text.charCodeAt(end - 1) === carriageReturn ? end - 1 : end,
         );
-        if (line !== '') this.#plainRow(line, records);
+        if (line !== '') this.#plainRow(line, end < text.length, records);
         this.#line += 1;
         start = end + 1;
         continue;
@@ -172,14 +172,14 @@ class CsvParser {
     this.#delimiter = this.#named ?? detectDelimiter(header);
   }
 
-  #plainRow(line: string, records: SourceRecord[]): void {
+  #plainRow(line: string, isEnded: boolean, records: SourceRecord[]): void {
     if (this.#line === 1) {
       this.#named = readDelimiter(line);
       if (this.#named !== undefined) return;
     }
     if (this.#columns === undefined) this.#findDelimiter(line);
     if (isBlankRow(line, this.#delimiter)) return;
-    this.#take(line.split(this.#delimiter), line, records);
+    this.#take(line.split(this.#delimiter), line, isEnded, records);
   }
 
   /** Takes a row, or reports why it could not be split; returns where the next row starts. */
@@ -196,7 +196,8 @@ class CsvParser {
       this.#line += 1;
       return end + 1;
     }
-    this.#take(cut.fields, text.slice(start, cut.end).replace(/\r?\n$/, ''), records);
+    const isEnded = cut.end <= text.length;
+    this.#take(cut.fields, text.slice(start, cut.end).replace(/\r?\n$/, ''), isEnded, records);
     this.#line += countLines(text, start, cut.end);
     return cut.end;
   }
@@ -208,7 +209,8 @@ class CsvParser {
     return { ...createUnreadableRecord(this.#line, reason, raw.slice(0, maxRawOfTooLong)), fatal: true };
   }
 
-  #take(fields: readonly string[], raw: string, records: SourceRecord[]): void {
+  /** @param isEnded whether the row has a line end: without one, a file that is cut off would end within the row */
+  #take(fields: readonly string[], raw: string, isEnded: boolean, records: SourceRecord[]): void {
     if (this.#columns === undefined) {
       if (this.#header.comments === true && fields[0]?.startsWith('#') === true) return;
       const columns = fields.map(name => name.trim());
@@ -218,12 +220,18 @@ class CsvParser {
       else records.push(this.#noHeader(problem, raw));
     } else if (holdsDamage(this.#damaged, raw)) {
       records.push(createUnreadableRecord(this.#line, notUtf8, raw));
-    } else if (fields.length !== this.#columns.all.length) {
-      const counts = `has ${fields.length} fields where the header has ${this.#columns.all.length}`;
-      records.push(createUnreadableRecord(this.#line, counts, raw));
     } else {
-      const value = toRowValue(this.#columns.all, fields, this.#safe);
-      records.push({ line: this.#line, value, columns: this.#columns.distinct, error: undefined, raw });
+      const [{ all, distinct: columns }, line] = [this.#columns, this.#line];
+      const row = { line, value: toRowValue(all, fields, this.#safe), columns, error: undefined, raw };
+      if (fields.length === all.length) {
+        records.push(row);
+        return;
+      }
+      const counts = `has ${fields.length} fields where the header has ${all.length}`;
+      const isShort = fields.length < all.length;
+      const fits = isShort ? isEnded : fields.slice(all.length).every(field => field.trim() === '');
+      if (!fits) records.push(createUnreadableRecord(line, counts, raw));
+      else records.push(isShort ? { ...row, short: counts } : row);
     }
   }
 }
@@ -237,8 +245,8 @@ function toRowValue(
   const value: Record<string, unknown> = Object.create(null);
   for (let index = 0; index < columns.length; index += 1) {
     const name = columns[index];
-    const field = fields[index];
-    if (name === undefined || name === '' || field === undefined) continue;
+    const field = fields[index] ?? '';
+    if (name === undefined || name === '') continue;
     const text = safe ? unguardCell(field) : field;
     const before = value[name];
     value[name] = before === undefined || before === '' ? text : joinCells(`${before}`, text);
@@ -257,8 +265,10 @@ const joinCells = (before: string, text: string): string => (text === '' ? befor
 /**
  * Reads CSV with a header row. The delimiter is a comma, semicolon or tab, detected in the header, or the one that a
  * first line such as `sep=;` names. Lines end with LF or CRLF, quoted fields may contain newlines, and blank lines and
- * lines of only delimiters are skipped. All values are strings. A row that cannot be read becomes a record with an
- * error; a header that cannot be used becomes such a record, and the last one. Throws only what the source throws.
+ * lines of only delimiters are skipped. All values are strings. A row may lack cells at its end, since Excel leaves out
+ * those that are empty in 16 rows in a row, or have more empty ones than the header. A row that cannot be read becomes a
+ * record with an error; a header that cannot be used becomes such a record, and the last one. Throws only what the
+ * source throws.
  * @param safe drops the apostrophes that `formatCsvRow` writes for spreadsheets
  */
 export async function* readCsv(

@@ -52,13 +52,39 @@ describe('reading CSV files', () => {
     ['columns without a name', 'name,,\nx,y,z\n', [[2, { name: 'x' }]]],
     ['a column with any name', 'constructor,a.b\nx,y\n', [[2, { constructor: 'x', 'a.b': 'y' }]]],
     [
-      'a wrong number of fields',
-      'a,b\n1\n1,2,3\n"1"\n1,2\n',
+      'more fields than the header, unless the others are empty',
+      'a,b\n1,2,3\n1,2,, \n1,2,"",3\n"1","2",""\n1,2\n',
       [
-        [2, 'has 1 fields where the header has 2'],
-        [3, 'has 3 fields where the header has 2'],
-        [4, 'has 1 fields where the header has 2'],
+        [2, 'has 3 fields where the header has 2'],
+        [3, { a: '1', b: '2' }],
+        [4, 'has 4 fields where the header has 2'],
         [5, { a: '1', b: '2' }],
+        [6, { a: '1', b: '2' }],
+      ],
+    ],
+    [
+      'fewer fields than the header: the others are empty',
+      'a,b,c\n1\n"1",2\r\n1,2,3\n',
+      [
+        [2, { a: '1', b: '', c: '' }],
+        [3, { a: '1', b: '2', c: '' }],
+        [4, { a: '1', b: '2', c: '3' }],
+      ],
+    ],
+    [
+      'a file that ends within a row',
+      'a,b\n1,2\n3',
+      [
+        [2, { a: '1', b: '2' }],
+        [3, 'has 1 fields where the header has 2'],
+      ],
+    ],
+    [
+      'a file that ends within a quoted row',
+      'a,b\n1,2\n"3"',
+      [
+        [2, { a: '1', b: '2' }],
+        [3, 'has 1 fields where the header has 2'],
       ],
     ],
     [

@@ -40,7 +40,7 @@ export interface CandidateRequest {
   readonly path: string | undefined;
 }
 
-export interface Candidate {
+export interface Candidate extends Pick<SourceRecord, 'short'> {
   readonly line: number;
   readonly raw: string;
   /** Members of the product to create; undefined when the record cannot be read. */
@@ -117,12 +117,12 @@ async function* readRecordCandidates(
 }
 
 function toCandidate(record: SourceRecord, position: number, mapping: Mapping, mapper: Mapper): Candidate {
-  const { line, raw, value, error = 'cannot be read' } = record;
+  const { line, raw, value, error = 'cannot be read', short } = record;
   if (value === undefined) return { line, raw, fields: undefined, error, position };
   const fields = addIdentity(mapper.map(value, record.columns), value);
   // An empty CSV cell means no value; in JSON, null and an empty description are values.
   if (record.columns === undefined) keepExplicit(value, mapping, fields);
-  return { line, raw, fields, columns: mapping, position };
+  return { line, raw, fields, columns: mapping, position, short };
 }
 
 function keepExplicit(

@@ -13,6 +13,7 @@ import {
 } from '../../resources/products/import/prepared.ts';
 import { type Candidate, type CandidateRequest, type Notices, readCandidates } from './candidates.ts';
 import { getPreset } from './presets/index.ts';
+import { shortRow } from './presets/join.ts';
 import {
   type Checked,
   createGatherer,
@@ -169,6 +170,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       const checked = check(candidate, checkRecord);
       const valid = 'error' in checked ? undefined : toChecked(checked, candidate, request);
       if (valid?.record.identity !== undefined) useIdentities();
+      if (valid !== undefined && candidate.short !== undefined) notices.note(shortRow);
       const ready = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
@@ -204,13 +206,15 @@ function describeEmptiness(source: ImportSource): string {
 
 /** The candidate's checked fields, or the reasons for its refusal. */
 function check(
-  { line, fields, error = 'cannot be read', details = [], columns, raw }: Candidate,
+  { line, fields, error = 'cannot be read', details = [], columns, raw, short }: Candidate,
   checkRecord: RecordCheck,
 ): ImportRecord | Reject {
   if (fields === undefined) return { line, error, details, raw };
   const unreadable = findUnreadable(fields);
   const checked = checkRecord(fields);
   if (!isDetails(checked) && unreadable.length === 0) return checked;
+  // A cell within the row is more likely missing than the last ones empty.
+  if (short !== undefined) return { line, error: short, details, raw };
   const broken = isDetails(checked) ? checked : [];
   const findReason = (detail: ErrorDetail) =>
     unreadable.find(({ field }) => `${detail.field}.`.startsWith(`${field}.`)) ?? detail;

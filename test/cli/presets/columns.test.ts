@@ -77,6 +77,44 @@ test.each([
     }),
 );
 
+const short = 'rows have fewer cells than the header: the others were read as empty';
+
+test('Excel leaves out the last cells of rows if they are empty in 16 rows: such rows are read, and counted', () =>
+  onCatalog(async place => {
+    const rows = [
+      'Handle,Title,Option1 Name,Option1 Value,Variant Price,Status',
+      'tee,Tee,Size,1,10,archived',
+      ...Array.from({ length: 14 }, (_, index) => `tee,,,${index + 2},10,`),
+      ...Array.from({ length: 4 }, (_, index) => `tee,,,"${index + 16}",10`),
+      'mug,Mug,,,5,active,,',
+      '',
+    ];
+    const ended = await place.runHere([
+      ...['import', place.file('s.csv', rows.join('\r\n')), '--preset', 'shopify'],
+    ]);
+    expect(ended.out).toContain('2 created, 0 updated, 0 unchanged, 0 rejected');
+    expect(ended.err).toContain(`4 × ${short}\n`);
+    expect((await productsOf(place)).map(({ variantCount, status }) => [variantCount, status])).toEqual([
+      [19, 'archived'],
+      [0, 'active'],
+    ]);
+  }));
+
+test('a row that lacks cells without which it cannot be imported is rejected for that reason', () =>
+  onCatalog(async place => {
+    const text = 'sku,name,price,tags\nA,Lamp,10\nB,Chair\nTotal\nC,Desk,1';
+    const ended = await place.runHere(['import', place.file('p.csv', text)]);
+    expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 3 rejected');
+    for (const [line, fields] of [
+      [3, 2],
+      [4, 1],
+      [5, 3],
+    ])
+      expect(ended.err).toContain(`line ${line}: has ${fields} fields where the header has 4\n`);
+    expect(ended.err).toContain(`1 × ${short}\n`);
+    expect(await productsOf(place)).toMatchObject([{ name: 'Lamp', price: 10, tags: [] }]);
+  }));
+
 const magentoRows = [
   'sku,product_type,name,product_online,visibility,price,categories,configurable_variations',
   'C-1,simple,C S,1,Not Visible Individually,10,Default Category/Men,',

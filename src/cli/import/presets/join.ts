@@ -24,10 +24,12 @@ interface Group {
   lacks?: string;
 }
 
+export const shortRow = 'rows have fewer cells than the header: the others were read as empty';
+
 const repeatedRow = 'rows that repeat a sku were left out: the last counts, or the product with variants';
 
-/** @param leftOut counts rows that are not imported, by reason */
-export function createRowJoiner(preset: Preset, file: string, leftOut: (why: string) => void) {
+/** @param note counts rows that are not imported, by reason, and rows that lack cells */
+export function createRowJoiner(preset: Preset, file: string, note: (text: string) => void) {
   const read = createRowReader(preset);
   const groups = new Map<string, Group>();
   /** The product for each of its other names, for names that it claims as variants, and for products it absorbs. */
@@ -118,12 +120,13 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
     /** The second pass: returns the product or problem that a record completes. */
     take(record: SourceRecord): Joined | undefined {
       if (!surveyed) settle();
+      if (record.short !== undefined) note(shortRow);
       if (record.value === undefined) return { record, problem: record.error ?? 'cannot be read' };
       const row = read(record);
       try {
         const place = preset.place(row);
         if ('leftOut' in place) {
-          leftOut(place.leftOut);
+          note(place.leftOut);
           return undefined;
         }
         if ('alone' in place) return { rows: [row] };
@@ -131,7 +134,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
         const key = findKey('named' in place ? `named:${place.named}` : `of:${place.variantOf}`);
         if (key !== undefined) return hold(key, record, row, 'lacks' in place ? place.lacks : undefined);
         if ('variantOf' in place || !isRepeated(place.named)) return { rows: [row] };
-        leftOut(repeatedRow);
+        note(repeatedRow);
         return undefined;
       } catch (error) {
         if (error instanceof RowProblem) return { record, problem: error.message };
