@@ -2,6 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
 import { getErrorCode } from '../error-text.ts';
+import { maxRecordLength } from '../files/record.ts';
 import { buildStoredColumns, productOf, type StoredProduct } from '../resources/products/row.ts';
 import { statuses } from '../resources/products/schema.ts';
 import { type StoredVariant, variantOf } from '../resources/variants/row.ts';
@@ -33,12 +34,13 @@ Writes all products of one moment, ordered by id. The service may be running.
 
 catalog import reads all formats, and importing an export into the same catalog changes nothing: id and createdAt
 together identify a product with neither sku nor externalId, nor a variant with a sku. Another catalog creates such a
-product each time; standard error reports their number. updatedAt, rating and derived values are for other readers:
-import ignores them, and removes the apostrophes. NDJSON and JSON contain each product as the service shows it, with its
-variants in variants, and its own price, which applies to variants without one, in basePrice. CSV has a column for each
-attribute (attributes.colour), ordered by key, and JSON in the cells of options, variants, and images with a text; an
-import creates the attributes in the order of their columns. In CSV an empty cell means no value: an empty description
-is imported as none, and a product without currency gets the default one.
+product each time; standard error reports their number, and that of products longer than 8 MiB, which an import rejects.
+updatedAt, rating and derived values are for other readers: import ignores them, and removes the apostrophes. NDJSON and
+JSON contain each product as the service shows it, with its variants in variants, and its own price, which applies to
+variants without one, in basePrice. CSV has a column for each attribute (attributes.colour), ordered by key, and JSON in
+the cells of options, variants, and images with a text; an import creates the attributes in the order of their columns.
+In CSV an empty cell means no value: an empty description is imported as none, and a product without currency gets the
+default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong. A signal that ends
 the export (SIGTERM, SIGINT, SIGHUP) leaves no file either.`;
@@ -84,11 +86,12 @@ export const command: Command = {
       await requireCategory(database, values.category);
       const output = file === undefined ? createStandardOutput() : await createFileOutput(file);
       try {
-        const { count, unnamed } = await writeProducts(database, filter, { format, safe }, output);
+        const { count, unnamed, tooLong } = await writeProducts(database, filter, { format, safe }, output);
         await output.finish();
         if (file !== undefined)
           console.error(`${formatQuantity(count, 'product')} written to ${escapeUnprintable(file)}`);
         if (unnamed > 0) console.error(describeUnnamed(unnamed, count));
+        if (tooLong > 0) console.error(describeTooLong(tooLong, count));
         return 0;
       } catch (error) {
         await output.abandon();
@@ -117,6 +120,18 @@ function describeUnnamed(unnamed: number, count: number): string {
   );
 }
 
+const describeTooLong = (tooLong: number, count: number): string =>
+  `${formatCount(tooLong)} of ${formatQuantity(count, 'product')} ${tooLong === 1 ? 'is' : 'are'} longer than 8 MiB, ` +
+  'the most that an import reads; catalog copy and catalog backup take such products along';
+
+/** Whether an import refuses the text of a product: it limits UTF-16 units, and unless the file is JSON bytes per line. */
+const isTooLong = (text: string, format: ExportFormat): boolean =>
+  text.length > maxRecordLength ||
+  // No character has more than three bytes per UTF-16 unit.
+  (format !== 'json' &&
+    text.length > maxRecordLength / 3 &&
+    text.split('\n').some(line => Buffer.byteLength(line) > maxRecordLength));
+
 /** Whether only an import into the same catalog could match the product, by its id and creation time. */
 const isUnnamed = ({ product, variants }: Exported): boolean =>
   product.sku === null && product.externalId === null && variants.every(({ sku }) => sku === null);
@@ -135,13 +150,13 @@ interface Form {
   readonly safe: boolean;
 }
 
-/** @returns how many products were written, and how many of them another catalog cannot match */
+/** @returns how many products were written, how many another catalog cannot match, and how many none can read */
 async function writeProducts(
   database: Database,
   filter: Filter,
   { format, safe }: Form,
   output: Output,
-): Promise<{ readonly count: number; readonly unnamed: number }> {
+): Promise<{ readonly count: number; readonly unnamed: number; readonly tooLong: number }> {
   const page = preparePageQuery(database, filter);
   const exportedOf = createProductReader(database);
   return database.snapshot(async session => {
@@ -154,12 +169,14 @@ async function writeProducts(
     }
     const { header, line, footer } = createLines(format, [...keys].sort(), safe);
     await output.write(header);
-    let [count, unnamed] = [0, 0];
+    let [count, unnamed, tooLong] = [0, 0, 0];
     for await (const rows of readRowPages()) {
       let text = '';
       for (const row of rows) {
         const exported = await exportedOf(session, row);
-        text += line(exported, count);
+        const own = line(exported, count);
+        text += own;
+        if (isTooLong(own, format)) tooLong += 1;
         count += 1;
         if (isUnnamed(exported)) unnamed += 1;
         if (text.length < maxWrite) continue;
@@ -169,7 +186,7 @@ async function writeProducts(
       await output.write(text);
     }
     await output.write(footer);
-    return { count, unnamed };
+    return { count, unnamed, tooLong };
   });
 }
 

@@ -127,6 +127,37 @@ describeOnDatabases('the identity of exported products on %s', kind => {
   });
 });
 
+test('products that are too long for an import are counted', async () => {
+  const place = await createCatalog('sqlite');
+  const toValues = (key: string) =>
+    Array.from({ length: 50 }, (_, index) => `${key} ${index} ${'é'.repeat(980)}`);
+  const toRecord = (half: string) => ({
+    ...{ sku: 'A', name: 'A', price: 1 },
+    ...Object.fromEntries(
+      Array.from({ length: 45 }, (_, index) => [`attributes.${half}${index}`, toValues(`${half}${index}`)]),
+    ),
+  });
+  const ended = await importRecords(place, [toRecord('a'), toRecord('b'), { sku: 'B', name: 'B', price: 1 }]);
+  expect(ended.status).toBe(0);
+  const note =
+    '1 of 2 products is longer than 8 MiB, the most that an import reads; catalog copy and catalog backup take such products along';
+  for (const [format, isRead] of [
+    ['csv', false],
+    ['ndjson', false],
+    // Elements of a JSON array are measured in UTF-16 units, not in bytes.
+    ['json', true],
+  ] as const) {
+    const file = join(place.folder, `out.${format}`);
+    expect((await place.runHere(['export', '--output', file])).err).toBe(
+      `2 products written to ${file}\n${isRead ? '' : `${note}\n`}`,
+    );
+    const again = await place.runHere(['import', file]);
+    expect(again.out).toContain(isRead ? '2 unchanged, 0 rejected' : '1 unchanged, 1 rejected');
+    if (!isRead) expect(again.err).toContain(': is longer than 8 MiB\n');
+  }
+  place.remove();
+});
+
 test('the summary names columns of these names as not used unless they identify a product', async () => {
   const place = await createCatalog('sqlite');
   const importCsv = async (text: string) => (await place.runHere(['import', place.file('in.csv', text)])).err;
