@@ -171,6 +171,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       const valid = 'error' in checked ? undefined : toChecked(checked, candidate, request);
       if (valid?.record.identity !== undefined) useIdentities();
       if (valid !== undefined && candidate.short !== undefined) notices.note(shortRow);
+      if (valid !== undefined && hasRoundedKey(valid.record)) notices.note(roundedKey);
       const ready = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
@@ -192,6 +193,14 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   const counts = { repeated: 0, end: notices.rows, bytes: countBytes() };
   yield { ...now, ...counts, said: said(), last: last() };
 }
+
+/** How spreadsheets show a number that does not fit its column, and save it: `4.00638E+12`. */
+const rounded = /^\d(?:[.,]\d{1,14})?E\+\d\d$/;
+const roundedKey =
+  'skus or external ids look like numbers that a spreadsheet has rounded (4.00638E+12): several products may have got the same one';
+
+const hasRoundedKey = ({ sku, externalId, variants = [] }: ImportRecord): boolean =>
+  [sku, externalId, ...variants.map(variant => variant.sku)].some(one => one != null && rounded.test(one));
 
 const toChecked = (
   record: ImportRecord,

@@ -1,7 +1,7 @@
 /** Records of a file with the same SKU have the same result as if they were imported one after another. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
+import { createCatalog, onCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
 
 const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
 
@@ -65,3 +65,21 @@ describeOnDatabases('records that repeat the sku of an earlier record on %s', ki
     place.remove();
   });
 });
+
+test('skus and external ids that a spreadsheet has rounded are counted: they may repeat those of other products', () =>
+  onCatalog(async place => {
+    const importRecords = (...records: readonly object[]) =>
+      place.runHere([
+        'import',
+        place.file('p.ndjson', lines(records.map(one => ({ name: 'A', price: 1, ...one })))),
+      ]);
+    const note = 'skus or external ids look like numbers that a spreadsheet has rounded';
+    const variants = [{ sku: '4E+12', options: { Size: 'S' } }];
+    const ended = await importRecords(
+      ...[{ sku: '4.00638E+12' }, { sku: '4.00638E+12' }, { sku: 'X', externalId: '4,006E+12' }],
+      ...[{ variants }, { sku: '1E5' }, { sku: '4.00638E+12-A' }, { sku: '4006381333931' }],
+    );
+    expect(ended.err).toContain('1 record repeats the sku or externalId of an earlier record');
+    expect(ended.err).toContain(`4 × ${note}`);
+    expect((await importRecords({ sku: 'Y' })).err).not.toContain(note);
+  }));
