@@ -11,7 +11,10 @@ export interface Identity {
 }
 
 /** @returns undefined unless both members are as a catalog exports them: other files may have columns of these names */
-export function readExportIdentity({ id, createdAt }: Readonly<Record<string, unknown>>): Identity | undefined {
+export function readExportIdentity({
+  id,
+  createdAt,
+}: Readonly<Record<string, unknown>>): Identity | undefined {
   if (id === undefined || typeof createdAt !== 'string') return undefined;
   const number = typeof id === 'string' && /^[1-9]\d{0,9}$/.test(id) ? Number(id) : id;
   if (typeof number !== 'number' || !Number.isInteger(number) || number < 1 || number > maxId)
