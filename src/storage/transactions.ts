@@ -11,6 +11,8 @@ export interface Job {
   readonly work: (session: Transaction) => Promise<unknown>;
   /** The existing things that it locks or changes: see WriteOptions. */
   readonly touches: readonly string[];
+  /** `performance.now()` of its arrival. */
+  readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -40,7 +42,13 @@ export function createGroupQueue(size: number, run: (group: readonly Job[]) => P
   return <T>(work: (session: Transaction) => Promise<T>, touches: readonly string[] = []): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // Boundary: the queue forgets each job's result type; the promise above still knows it.
-    waiting.push({ work, touches, resolve: resolve as (value: unknown) => void, reject });
+    waiting.push({
+      work,
+      touches,
+      since: performance.now(),
+      resolve: resolve as (value: unknown) => void,
+      reject,
+    });
     if (!draining) {
       draining = true;
       // One turn of the event loop: requests that arrived together are committed together.

@@ -5,13 +5,18 @@ import { parseAddress } from '../../src/storage/postgres/address.ts';
 import type { Connection } from '../../src/storage/postgres/connection.ts';
 import { createConnector } from '../../src/storage/postgres/connector.ts';
 import { openPool, type PostgresPool } from '../../src/storage/postgres/pool.ts';
+import { addProduct, pathOf } from '../support/data/catalog.ts';
+import { call } from '../support/http/http.ts';
 import { createDatabase, hasPostgres } from '../support/service/postgres.ts';
+import { startTestService } from '../support/service/service.ts';
 
 /** The timeout, in milliseconds, of waiting for a connection and of a statement. */
 const patience = 300;
+/** Milliseconds after which the service gives up a new connection. */
+const connecting = 5000;
 
 /** A proxy between the service and PostgreSQL, which can hold up connections. */
-interface Between {
+interface Between extends AsyncDisposable {
   readonly url: string;
   /** From now on, accepts new connections, but forwards nothing that clients send. */
   hold(): void;
@@ -21,6 +26,8 @@ interface Between {
   release(): void;
   /** Closes the connections that are held. */
   cut(): void;
+  /** Closes all connections, and then acts like `hold`. */
+  lose(): void;
   close(): void;
 }
 
@@ -60,6 +67,10 @@ async function standBetween(target: string): Promise<Between> {
   const own = new URL(target);
   own.hostname = '127.0.0.1';
   own.port = String(address.port);
+  function close(): void {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
   return {
     url: own.href,
     hold() {
@@ -78,10 +89,12 @@ async function standBetween(target: string): Promise<Between> {
       for (const { socket } of held) socket.destroy();
       held.clear();
     },
-    close() {
+    lose() {
+      holds = () => true;
       for (const socket of sockets) socket.destroy();
-      server.close();
     },
+    close,
+    [Symbol.asyncDispose]: async () => close(),
   };
 }
 
@@ -169,4 +182,24 @@ describe.skipIf(!hasPostgres)('a pool whose connections open slowly', () => {
     expect(await outcome(write())).toBe('done');
     expect(await outcome(pool.query('select 1', []))).toBe('done');
   });
+});
+
+describe.skipIf(!hasPostgres)('writes of the same product, when the server is lost', () => {
+  test('are given up together, not one after another', async () => {
+    await using between = await standBetween(await createDatabase());
+    await using service = await startTestService('postgresql', { DATABASE_URL: between.url });
+    const product = await addProduct(service, { price: 1 });
+    const change = (price: number) =>
+      call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body: { price } });
+    expect((await change(2)).status).toBe(200);
+    between.lose();
+    const start = performance.now();
+    const refused = await Promise.all([3, 4, 5, 6].map(change));
+    const took = performance.now() - start;
+    between.release();
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(
+      refused.map(() => [503, 'DATABASE_UNAVAILABLE']),
+    );
+    expect(took).toBeLessThan(2 * connecting);
+  }, 60_000);
 });

@@ -45,6 +45,14 @@ export function mustCloseConnection(error: unknown): boolean {
   );
 }
 
+/** Whether a new connection may help: this one was lost, or leads to a server that takes no writes. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof StorageError)) return mustCloseConnection(error);
+  return error.cause === undefined
+    ? error.kind === 'unavailable' || error.kind === 'read-only'
+    : mustCloseConnection(error.cause);
+}
+
 /** Whether the driver itself cancelled a statement that the server had not begun to respond to. */
 export const isCancelledHere = (error: unknown): boolean =>
   error instanceof SQL.PostgresError && error.code === 'ERR_POSTGRES_QUERY_CANCELLED';

@@ -10,7 +10,8 @@ import { createOnce } from '../../turns/once.ts';
 import { StorageError, type Transaction } from '../database.ts';
 import { createGroupQueue, createLeftovers, type Job, type Leftovers, resolveJob } from '../transactions.ts';
 import { type CopySession, mayBeCopied } from './bulk/copy.ts';
-import { isLockTimeout } from './errors.ts';
+import { isLockTimeout, isLost } from './errors.ts';
+import { createWaitError } from './pool.ts';
 import { createStatementGatherer } from './together.ts';
 import { addReturningId, createTransaction, writeLeftovers } from './transaction.ts';
 
@@ -24,20 +25,26 @@ export interface GroupOptions {
   runApart<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /** Milliseconds that `runApart` waits for a lock. */
   readonly lockTimeout: number;
+  /** Milliseconds after which jobs are not run again when the connection was lost. */
+  readonly againWithin: number;
+  /** Milliseconds that a job waits for the groups before it. */
+  readonly patience: number;
 }
 
 /** It is not known whether a transaction was committed. Its cause says why. */
 export class CommitUnknown extends Error {}
 
-export function createTransactionGroups({ runTogether, runApart, lockTimeout }: GroupOptions) {
+export function createTransactionGroups(options: GroupOptions) {
+  const { runTogether, runApart, lockTimeout, againWithin, patience } = options;
   /** By what jobs that run apart touch: the end of the last such job, with its error if it failed. */
   const apart = new Map<string, Promise<unknown>>();
 
   async function run(jobs: readonly Job[]): Promise<readonly Job[]> {
     // A job that runs apart may be waiting for a lock; in a group, a job that touches the same would make all wait.
-    const taken = Object.groupBy(jobs, ({ touches }) =>
-      touches.some(name => apart.has(name)) ? 'apart' : 'group',
+    const taken = Object.groupBy(jobs, ({ touches, since }) =>
+      hasPassed(patience, since) ? 'late' : touches.some(name => apart.has(name)) ? 'apart' : 'group',
     );
+    for (const job of taken.late ?? []) job.reject(createWaitError(patience));
     for (const job of taken.apart ?? []) leaveApart(job);
     const group = taken.group ?? [];
     // All processes use the same order, so that their groups do not deadlock.
@@ -49,6 +56,7 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
   /** Settles the jobs, except those that it returns, which must run apart. */
   async function runGroup(group: readonly Job[]): Promise<readonly Job[]> {
     let outcomes: readonly Outcome[] = [];
+    const start = performance.now();
     try {
       await runTogether(async session => {
         outcomes = await runInterleaved(session, group);
@@ -56,8 +64,9 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
         await writeLeftovers(session, done);
       });
     } catch (error) {
-      if (!(error instanceof CommitUnknown)) return group;
-      for (const job of group) job.reject(error.cause);
+      const isUnknown = error instanceof CommitUnknown;
+      if (!isUnknown && !(isLost(error) && hasPassed(againWithin, start))) return group;
+      for (const job of group) job.reject(isUnknown ? error.cause : error);
       return [];
     }
     for (const outcome of outcomes) if (outcome.kind !== 'apart') outcome.settle();
@@ -78,10 +87,13 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
     before: readonly Promise<unknown>[],
   ): Promise<unknown> {
     const start = performance.now();
-    const timeout = (await Promise.all(before)).find(isLockTimeout);
+    const failures = await Promise.all(before);
+    // The job has waited for the same lock, or for the same lost server, for as long as it may.
+    const failure =
+      (hasPassed(lockTimeout, start) ? failures.find(isLockTimeout) : undefined) ??
+      (hasPassed(againWithin, start) ? failures.find(isLost) : undefined);
     try {
-      // The job has waited for the same lock for as long as it may.
-      if (timeout !== undefined && performance.now() - start >= lockTimeout) throw timeout;
+      if (failure !== undefined) throw failure;
       resolve(await runApart(work));
       return undefined;
     } catch (error) {
@@ -219,5 +231,7 @@ function createSharedSession(inner: CopySession) {
     },
   };
 }
+
+const hasPassed = (milliseconds: number, since: number): boolean => performance.now() - since >= milliseconds;
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -20,7 +20,7 @@ import { buildEventsSince, buildIdsSince, buildUnchangedSince, eventsByTransacti
 import { postgresChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
-import { isLockTimeout, isRetryable, mustCloseConnection, translate } from './errors.ts';
+import { isLockTimeout, isLost, isRetryable, translate } from './errors.ts';
 import { buildFollowedTable, buildLastSettled } from './followed.ts';
 import { CommitUnknown, createTransactionGroups } from './groups.ts';
 import { openPool, type Purpose } from './pool.ts';
@@ -117,7 +117,8 @@ export function openPostgres(options: PostgresOptions): Database {
   const connector = createConnector(address, options.application, options.pooler);
   const limits = buildSessionLimits(options);
   const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
-  const pool = openPool({ size: options.poolSize, connector, limits, patience: options.timeout * 1000 });
+  const patience = options.timeout * 1000;
+  const pool = openPool({ size: options.poolSize, connector, limits, patience });
   const build = createPostgresBuilder();
 
   async function attemptTransaction<T>(
@@ -160,8 +161,9 @@ export function openPostgres(options: PostgresOptions): Database {
         ),
       );
     } catch (error) {
-      if (!progress.isCommitting || isRetryable(error)) throw error;
-      throw new CommitUnknown('COMMIT', { cause: translate(error, server) });
+      const translated = translate(error, server);
+      if (!progress.isCommitting || isRetryable(error)) throw translated;
+      throw new CommitUnknown('COMMIT', { cause: translated });
     }
   }
 
@@ -169,6 +171,8 @@ export function openPostgres(options: PostgresOptions): Database {
     runTogether,
     runApart: work => attemptTransaction('writes', '', work),
     lockTimeout: limits.writes.lock_timeout,
+    againWithin,
+    patience,
   });
 
   const openSession = (connection: Connection) => createCopySession(connection, server);
@@ -273,14 +277,6 @@ async function readAgainWhenLost<T>(send: () => Promise<T>): Promise<T> {
       await waitForTurn();
     }
   }
-}
-
-/** Whether a new connection may help: this one was lost, or leads to a server that takes no writes. */
-function isLost(error: unknown): boolean {
-  if (!(error instanceof StorageError)) return mustCloseConnection(error);
-  return error.cause === undefined
-    ? error.kind === 'unavailable' || error.kind === 'read-only'
-    : mustCloseConnection(error.cause);
 }
 
 /** Waits for one turn of the event loop, in which the driver reports other connections that have died too. */

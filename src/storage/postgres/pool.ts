@@ -152,6 +152,10 @@ function createSharedGroup(limit: number, open: () => Promise<Connection>) {
   };
 }
 
+/** @param patience milliseconds */
+export const createWaitError = (patience: number): StorageError =>
+  new StorageError('unavailable', `No connection became free within ${patience / 1000} s.`);
+
 /** A caller that waits until it gets a connection or an error, or its patience ends. */
 interface Waiting {
   /** @returns false when the caller no longer waits, and does not take the connection */
@@ -222,8 +226,7 @@ function createExclusiveGroup(limit: number, patience: number, open: () => Promi
         reject(error);
       },
     };
-    const refusal = `No connection became free within ${patience / 1000} s.`;
-    const timer = setTimeout(() => waiting.fail(new StorageError('unavailable', refusal)), patience);
+    const timer = setTimeout(() => waiting.fail(createWaitError(patience)), patience);
     queue.add(waiting);
     return promise;
   }
