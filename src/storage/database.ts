@@ -124,8 +124,8 @@ export interface Database {
    */
   state(): number | undefined;
   /**
-   * Rejects with StorageError `unavailable` when the database does not respond, `read-only` when it takes no writes,
-   * `moved` when its file was removed or replaced.
+   * Rejects with StorageError `unavailable` or `refused` when the database does not respond,
+   * `read-only` when it takes no writes, `moved` when its file was removed or replaced.
    */
   ping(): Promise<void>;
   /** Bytes of the database file and of its write-ahead log; undefined where this process cannot see them. */
@@ -241,12 +241,14 @@ export interface Dialect {
 }
 
 /**
+ * `refused`: the server responds, but refuses connections: a wrong password, no such database, or one that is closed.
  * `read-only`: the server is a standby, or is set to take no writes. `moved`: the file was removed or replaced while it
  * was open. `damaged`: stored data was corrupted and cannot be read.
  */
 export type StorageErrorKind =
   | 'unique'
   | 'unavailable'
+  | 'refused'
   | 'read-only'
   | 'full'
   | 'locked'

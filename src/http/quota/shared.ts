@@ -162,5 +162,5 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
 
 /** A standby or an unreachable database cannot count, but the requests themselves may be reads that can be served. */
 function isWithoutWrites(error: unknown): boolean {
-  return error instanceof StorageError && (error.kind === 'unavailable' || error.kind === 'read-only');
+  return error instanceof StorageError && ['unavailable', 'refused', 'read-only'].includes(error.kind);
 }

@@ -46,6 +46,7 @@ const ofStorage: Readonly<Partial<Record<StorageError['kind'], readonly [ErrorCo
     full: ['STORAGE_FULL'],
     damaged: ['DATABASE_DAMAGED'],
     unavailable: ['DATABASE_UNAVAILABLE', '2'],
+    refused: ['DATABASE_UNAVAILABLE', '2'],
     'read-only': ['DATABASE_READ_ONLY', '2'],
     moved: ['DATABASE_MOVED', '5'],
   };

@@ -54,7 +54,7 @@ export function createConnector(address: Address, application: string, given: Po
         pooler = 'transaction';
         return connectTo(server, limits);
       }
-      throw nameServer(translate(error, description), description);
+      throw toRefusal(translate(error, description), description);
     }
     // The pool limits the statements of its connections, but does not have this one yet.
     const patience = limits.statement_timeout;
@@ -131,11 +131,10 @@ function isRefusedParameter(error: unknown): boolean {
   return error instanceof Error && /unsupported startup parameter/i.test(error.message);
 }
 
-/** Adds the server to errors that do not name it, such as a refusal because of a TLS setting. */
-function nameServer(error: unknown, description: string): unknown {
-  if (!(error instanceof Error) || error instanceof StorageError || error.message.startsWith(description))
-    return error;
-  return new Error(`${description}: ${error.message}`, { cause: error });
+/** Whatever else prevents a connection, such as a TLS setting or a database that is closed to connections. */
+function toRefusal(error: unknown, description: string): unknown {
+  if (!(error instanceof Error) || error instanceof StorageError) return error;
+  return new StorageError('refused', `${description}: ${error.message}`, { cause: error });
 }
 
 const isReadOnly = (error: unknown): boolean => error instanceof StorageError && error.kind === 'read-only';

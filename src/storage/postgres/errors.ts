@@ -6,6 +6,7 @@ const states = {
   uniqueViolation: '23505',
   readOnlyTransaction: '25006',
   idleInTransaction: '25P03',
+  transactionTimeout: '25P04',
   serializationFailure: '40001',
   deadlock: '40P01',
   diskFull: '53100',
@@ -41,6 +42,7 @@ export function mustCloseConnection(error: unknown): boolean {
     // 57014: the statement was cancelled, but the connection can still be used.
     (/^(08|57)/.test(state) && state !== '57014') ||
     state === states.idleInTransaction ||
+    state === states.transactionTimeout ||
     state === states.readOnlyTransaction
   );
 }
@@ -57,22 +59,29 @@ export function isLost(error: unknown): boolean {
 export const isCancelledHere = (error: unknown): boolean =>
   error instanceof SQL.PostgresError && error.code === 'ERR_POSTGRES_QUERY_CANCELLED';
 
-/** Whether the database cannot be reached, is stopping, or has run out of connections, locks or time. */
+/**
+ * Whether the database cannot be reached, is stopping, has run out of connections, locks or time, or the transaction
+ * failed because of others on every attempt.
+ */
 function isUnavailable(error: InstanceType<typeof SQL.PostgresError>, state: string): boolean {
   return (
     error.code.startsWith('ERR_POSTGRES_CONNECTION') ||
     /^(08|57|53)/.test(state) ||
-    state === states.idleInTransaction ||
+    isRetryable(error) ||
+    state === states.transactionTimeout ||
     state === states.lockTimeout
   );
 }
+
+/** The states of statements that failed because of locks that others hold. */
+const locked: readonly string[] = [states.lockTimeout, states.deadlock];
 
 /** @param server the name of the server in messages */
 export function translate(error: unknown, server: string): unknown {
   if (!(error instanceof SQL.PostgresError)) return error;
   const state = readState(error) ?? '';
   const createError = (kind: StorageError['kind'], message: string) =>
-    new StorageError(kind, message, { isLocked: state === states.lockTimeout, cause: error });
+    new StorageError(kind, message, { isLocked: locked.includes(state), cause: error });
   if (state === states.uniqueViolation) {
     // "Key (sku)=(A-1) already exists."
     const column = /\((\w+)/.exec(error.detail ?? '')?.[1] ?? 'id';
@@ -84,6 +93,6 @@ export function translate(error: unknown, server: string): unknown {
   if (/^XX00[12]$/.test(state)) return createError('damaged', `${server}: ${error.message}`);
   if (isUnavailable(error, state)) return createError('unavailable', `${server}: ${error.message}`);
   // The login was refused, or the database does not exist: the settings are wrong, not the statement.
-  if (/^(28|3D)/.test(state)) return new Error(`${server}: ${error.message}`, { cause: error });
+  if (/^(28|3D)/.test(state)) return createError('refused', `${server}: ${error.message}`);
   return error;
 }

@@ -161,9 +161,8 @@ export function openPostgres(options: PostgresOptions): Database {
         ),
       );
     } catch (error) {
-      const translated = translate(error, server);
-      if (!progress.isCommitting || isRetryable(error)) throw translated;
-      throw new CommitUnknown('COMMIT', { cause: translated });
+      const cause = translate(error, server);
+      throw progress.isCommitting && !isRetryable(error) ? new CommitUnknown('COMMIT', { cause }) : cause;
     }
   }
 
