@@ -2,6 +2,7 @@
  * Pages of lists whose filters are evaluated in memory: the database has no index for each attribute and order, and
  * none that counts the rows that match several filters. A request gets the page as of the last check, or undefined.
  */
+import { takeTurn } from '../../turns/index.ts';
 import { waitAtMost } from '../../turns/wait.ts';
 import { type Database, maxId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';
@@ -45,6 +46,13 @@ interface Ranked {
   readonly line: Line;
   /** The position that a page by cursor starts after. */
   readonly start?: LinePosition;
+}
+
+/** What rows are selected by. */
+interface State {
+  /** The version of the collection. */
+  readonly seen: number;
+  readonly ranked: Ranked | undefined;
 }
 
 /** @returns a function that returns a page, or undefined where the database must be queried */
@@ -110,10 +118,22 @@ export function createMemoryLister<Row>(
       ? readRowsByKeys(read, { keys, version }, cached, queries)
       : undefined;
 
+  const readState = async (request: ListRequest): Promise<State> => {
+    const seen = changes.version(collection) ?? Number.NaN;
+    return { seen, ranked: isRanked(request.order) ? await readRanked(request, seen) : undefined };
+  };
+
   const readPage = async (request: ListRequest): Promise<ListedAt<Row> | undefined> => {
     const { page, order } = request;
-    const seen = changes.version(collection) ?? Number.NaN;
-    const ranked = isRanked(order) ? await readRanked(request, seen) : undefined;
+    let state = await readState(request);
+    // Requests that have waited for the same check or columns would otherwise all select their rows in one turn of the
+    // event loop. Nothing is awaited while the turn has time, since the others would still find it so.
+    const due = takeTurn();
+    if (due !== undefined) {
+      await due;
+      if (changes.version(collection) !== state.seen) state = await readState(request);
+    }
+    const { seen, ranked } = state;
     // No await from here until the rows are selected: sets of rows change with the next check.
     const selected = select(request);
     if (selected === undefined || selected.version !== seen) return undefined;

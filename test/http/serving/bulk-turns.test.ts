@@ -1,5 +1,5 @@
 /** Requests that read or change many products take turns for all of their work for each product. */
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import { userIdOf } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
 import { countTurns } from '../../support/samples/slow-clock.ts';
@@ -156,4 +156,55 @@ test('a list of a tree of categories on sqlite takes turns between its statement
   await count('brand=a');
   const turns = [await count('brand=b'), await count('category=Lamps&brand=c')] as const;
   expect([turns, turns[1] >= turns[0] + 2]).toEqual([turns, true]);
+});
+
+/** @returns the most conditions on numbers that `work` evaluates in one turn, each of which takes half of a turn */
+async function countTogether(work: () => Promise<unknown>): Promise<number> {
+  const evaluated: number[] = [];
+  let [turn, isDone] = [0, false];
+  const countTurn = () => {
+    turn += 1;
+    if (!isDone) setImmediate(countTurn);
+  };
+  setImmediate(countTurn);
+  // A condition is written as text before its rows are looked up.
+  const original = JSON.stringify;
+  const stringify = spyOn(JSON, 'stringify').mockImplementation((value: unknown) => {
+    if (typeof value === 'object' && value !== null && 'bounds' in value) {
+      const end = performance.now() + 6;
+      while (performance.now() < end);
+      evaluated.push(turn);
+    }
+    return original(value);
+  });
+  try {
+    await work();
+  } finally {
+    isDone = true;
+    stringify.mockRestore();
+  }
+  return Math.max(
+    ...Map.groupBy(evaluated, at => at)
+      .values()
+      .map(({ length }) => length),
+  );
+}
+
+describeOnDatabases('requests that arrive together on %s', kind => {
+  test.each([
+    ['lists', (price: number) => `/v1/products?attr.colour=red&minPrice=${price}`],
+    ['facets', (price: number) => `/v1/products?facets=brand&minPrice=${price}`],
+  ])('share no turn for finding their rows: %s', async (_, toPath) => {
+    await using service = await startTestService(kind);
+    const body = { name: 'Lamp', price: 1, brand: 'Lumen', attributes: { colour: 'red' } };
+    await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body });
+    const read = (price: number) => call(service, { path: toPath(price), as: 'user' });
+    await read(1);
+    const together = await countTogether(async () => {
+      const found = await Promise.all(Array.from({ length: many }, (_, count) => read(2 + count)));
+      expect(found.map(({ body }) => body.meta.total)).toEqual(found.map(() => 0));
+    });
+    // Two fill a turn; requests that arrive between turns may add some.
+    expect(together).toBeLessThan(many / 4);
+  });
 });
