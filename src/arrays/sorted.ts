@@ -17,18 +17,15 @@ export const countBefore = (numbers: ArrayLike<number>, number: number): number 
 
 /**
  * Merges elements into a list by the numbers that both are sorted by; of equal ones, those of the list come first.
- * @param without elements of the list that are left out
  */
 export function mergeInOrder(
   list: Iterable<number> & ArrayLike<number>,
   others: readonly number[],
   numberOf: (element: number) => number,
-  without: ReadonlySet<number> = new Set(),
 ): Uint32Array<ArrayBuffer> {
   const merged = new Uint32Array(list.length + others.length);
   let [length, other] = [0, 0];
   for (const element of list) {
-    if (without.has(element)) continue;
     for (
       let next = others[other];
       next !== undefined && numberOf(next) < numberOf(element);
@@ -38,5 +35,5 @@ export function mergeInOrder(
     merged[length++] = element;
   }
   for (; other < others.length; other++) merged[length++] = others[other] ?? 0;
-  return merged.subarray(0, length);
+  return merged;
 }

@@ -1,9 +1,12 @@
 /**
- * Orders that only the database knows, by name and by time of creation, kept in memory: each row has a rank, a number
+ * Orders that only the database knows, by name and by time of creation, kept in memory: each row has a place, a number
  * that ascends along the order. An order is read from an index when it is first needed. A new or changed row gets its
- * rank when the order is next requested: it lies between the ranks of its neighbours, which the database names.
+ * place when the order is next requested: between two whole numbers, after the row that the database names as the one
+ * before it.
  */
 import { sql } from 'kysely';
+import { createGrowingArray } from '../../arrays/growing.ts';
+import { countWhile, mergeInOrder } from '../../arrays/sorted.ts';
 import { takeTurn } from '../../turns/index.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import { createLoads } from '../changes/loads.ts';
@@ -12,19 +15,9 @@ import type { Database } from '../database.ts';
 import type { Key } from '../list/request.ts';
 import { type Arguments, prepareByShape } from '../prepared.ts';
 import { type Line, maxMoved } from './line.ts';
-import {
-  appendRow,
-  computeMiddle,
-  createRanking,
-  getRank,
-  putInOrder,
-  type Ranking,
-  setRank,
-  unrank,
-} from './ranking.ts';
 
-/** Maximum number of rows without a rank; if there are more, all ranks are read again. */
-const maxUnranked = 100;
+/** Maximum number of rows without a place; if there are more, the whole order is read again. */
+const maxUnplaced = 100;
 /** Rows that one statement reads, in the background. */
 const rowsAtOnce = 4000;
 /** The number of rows of the largest page, and one more. */
@@ -36,8 +29,19 @@ interface Read extends Key {
   readonly size: number;
 }
 
-interface Placed extends Key {
+interface Versioned extends Key {
   readonly version: number;
+}
+
+interface Ranking {
+  /** The ids of rows in their order, except for those in `moved`. */
+  ids: Uint32Array;
+  /** By row id; NaN for a row that was never in the order. */
+  places: Float64Array;
+  /** The ids of moved rows in their order. */
+  moved: ReadonlySet<number>;
+  /** Rows that need a place. */
+  readonly unplaced: Set<number>;
 }
 
 export function createOrders(
@@ -53,84 +57,64 @@ export function createOrders(
 ) {
   const rankings = new Map<string, Ranking>();
   const settled = new Map<string, Promise<void>>();
-  const statements = buildRankStatements({ build, dialect }, collection.name, table);
+  const statements = buildOrderStatements({ build, dialect }, collection.name, table);
 
   const loads = createLoads(changes, collection, {
     clear: () => rankings.clear(),
     apply(committed) {
-      for (const [column, ranking] of rankings) {
-        for (const change of committed) unrank(ranking, column, change);
-        if (ranking.unranked.size > maxUnranked) rankings.delete(column);
+      for (const [column, { unplaced }] of rankings) {
+        addMoved(unplaced, column, committed);
+        if (unplaced.size > maxUnplaced) rankings.delete(column);
       }
     },
   });
 
-  async function readRanking(column: string, isGivenUp: () => boolean): Promise<Ranking> {
-    const ranking = createRanking();
-    let count = 0;
+  async function readIds(column: string, isGivenUp: () => boolean): Promise<Uint32Array> {
+    const found = createGrowingArray();
     for (let last: Read | undefined; !isGivenUp(); ) {
       const query = statements.after(column, last);
       const part = await snapshot(session => session.first(query), { background: 'part' });
       if (part === undefined || part.size === 0) break;
       const ids = part.ids.split(',').map(Number);
-      for (const id of ids) appendRow(ranking, id, count++);
+      for (const id of ids) found.push(id);
       last = { ...part, id: ids.at(-1) ?? 0 };
       if (part.size < rowsAtOnce) break;
       await takeTurn();
     }
-    ranking.ids = ranking.ids.slice(0, count);
-    return ranking;
-  }
-
-  function keep(column: string, ranking: Ranking, replayed: readonly Change[]): void {
-    const changed = new Set(replayed.map(({ id }) => id));
-    if (changed.size > maxUnranked) return;
-    for (const id of changed) {
-      setRank(ranking, id, Number.NaN);
-      ranking.moved.add(id);
-      ranking.unranked.add(id);
-    }
-    rankings.set(column, ranking);
+    return found.values().slice();
   }
 
   const load = (column: string): Promise<void> =>
     loads.load(
       column,
-      isGivenUp => readRanking(column, isGivenUp),
-      (ranking, replayed) => keep(column, ranking, replayed),
+      isGivenUp => readIds(column, isGivenUp),
+      (ids, replayed) => {
+        const unplaced = new Set<number>();
+        addMoved(unplaced, column, replayed);
+        if (unplaced.size <= maxUnplaced)
+          rankings.set(column, { ids, places: toPlaces(ids), moved: new Set(), unplaced });
+      },
     );
 
-  /** Assigns ranks to rows without one. @returns whether all rows now have a rank */
-  async function rank(column: string, ranking: Ranking, version: number): Promise<boolean> {
-    const { unranked } = ranking;
-    const isSeen = (rows: readonly Placed[]) =>
-      changes.version(collection) === version && rows.every(row => row.version === version);
-    const wanted = [...unranked];
-    const rows = await read.all<Placed>(statements.ofIds(column, wanted));
-    if (!isSeen(rows)) return false;
-    // A row that no longer exists needs no rank: it is in no set of rows.
-    const there = new Set(rows.map(({ id }) => id));
-    for (const id of wanted) if (!there.has(id)) unranked.delete(id);
-    for (const row of arrangeMiddleFirst(rows.sort(compareByCodePoints))) {
-      const [before, behind] = await Promise.all([
-        read.all(statements.beside(column, row, true)),
-        read.all(statements.beside(column, row, false)),
-      ]);
-      if (!isSeen([...before, ...behind])) return false;
-      const findRanked = (rows: readonly Placed[]) =>
-        rows.find(({ id }) => !Number.isNaN(getRank(ranking, id)));
-      const [low, high] = [findRanked(before), findRanked(behind)];
-      const from = low === undefined ? undefined : getRank(ranking, low.id);
-      const to = high === undefined ? undefined : getRank(ranking, high.id);
-      const between = computeMiddle(from, to);
-      if (between === undefined || rankings.get(column) !== ranking) {
-        rankings.delete(column);
-        return false;
-      }
-      setRank(ranking, row.id, between);
-      unranked.delete(row.id);
+  /** Puts rows in their places. @returns whether all rows have one in the state of the version */
+  async function place(column: string, ranking: Ranking, version: number): Promise<boolean> {
+    const { unplaced } = ranking;
+    const rows = await read.all<Versioned>(statements.ofIds(column, [...unplaced]));
+    const before = await Promise.all(rows.map(row => read.all(statements.before(column, row))));
+    const isSeen = [...rows, ...before.flat()].every(row => row.version === version);
+    if (!isSeen || changes.version(collection) !== version || rankings.get(column) !== ranking) return false;
+    // Another request may have done it at the same time.
+    if (unplaced.size === 0) return true;
+    if (rows.length < unplaced.size) return false;
+    const moved = [...ranking.moved].filter(id => !unplaced.has(id));
+    for (const [index, { id }] of rows.entries()) {
+      const previous = before[index]?.find(row => !unplaced.has(row.id));
+      ranking.places = insertAfter(ranking.places, moved, previous?.id, id);
+      unplaced.delete(id);
     }
-    return unranked.size === 0;
+    ranking.moved = new Set(moved);
+    if (moved.length > maxMoved) putInOrder(ranking);
+    return true;
   }
 
   return {
@@ -146,26 +130,22 @@ export function createOrders(
         }
         return undefined;
       }
-      const isRanked = ranking.unranked.size === 0 || (await rank(column, ranking, version));
-      if (!isRanked || rankings.get(column) !== ranking) return undefined;
-      if (ranking.moved.size > maxMoved) putInOrder(ranking);
-      const { ids, moved, ranks } = ranking;
-      return { ids, moved, placeOf: id => ranks[id] ?? Number.NaN };
+      if (ranking.unplaced.size > 0 && !(await place(column, ranking, version))) return undefined;
+      const { ids, moved, places } = ranking;
+      return { ids, moved, placeOf: id => places[id] ?? Number.NaN };
     },
     /** Fulfilled when an order that is being read has been read; undefined if it is not being read. */
     settled: (column: string) => settled.get(column),
-    /** The rank of the last row not past a key in a direction; infinite if none, undefined for another version. */
+    /** The place of the last row not past a key in a direction; infinite if none, undefined for another version. */
     async edge(column: string, key: Key, descending: boolean, version: number): Promise<number | undefined> {
       const [row] = await read.all(statements.upTo(column, key, descending));
       if (row === undefined) return descending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-      const ranking = rankings.get(column);
-      const found = ranking === undefined ? Number.NaN : getRank(ranking, row.id);
-      return row.version !== version || Number.isNaN(found) ? undefined : found;
+      return row.version === version ? rankings.get(column)?.places[row.id] : undefined;
     },
     /** The keys of at most a page of rows, in the order of `ids`; undefined for another version. */
     async keys(column: string, ids: readonly number[], version: number): Promise<readonly Key[] | undefined> {
       if (ids.length === 0) return [];
-      const rows = await read.all<Placed>(statements.ofIds(column, ids));
+      const rows = await read.all<Versioned>(statements.ofIds(column, ids));
       const byId = new Map(rows.map(row => [row.id, row]));
       const keys: Key[] = [];
       for (const id of ids) {
@@ -178,25 +158,53 @@ export function createOrders(
   };
 }
 
-/** Both databases order texts by code point, which is the order of UTF-8 bytes. */
-function compareByCodePoints(a: Key, b: Key): number {
-  const difference =
-    typeof a.value === 'number' && typeof b.value === 'number'
-      ? a.value - b.value
-      : Buffer.compare(Buffer.from(String(a.value)), Buffer.from(String(b.value)));
-  return difference || a.id - b.id;
+/** Adds the rows that may have another place after changes. A deleted row keeps its place: it is in no set of rows. */
+function addMoved(unplaced: Set<number>, column: string, changes: readonly Change[]): void {
+  for (const { id, before, after } of changes) {
+    if (after === undefined) unplaced.delete(id);
+    else if (before === undefined || before[column] !== after[column]) unplaced.add(id);
+  }
 }
 
-/** Neighbours that are ranked middle first halve the room between two others only once per doubling of their number. */
-function arrangeMiddleFirst<Row>(rows: readonly Row[]): Row[] {
-  const middle = rows.length >> 1;
-  const [first, ...behind] = rows.slice(middle);
-  return first === undefined
-    ? []
-    : [first, ...arrangeMiddleFirst(rows.slice(0, middle)), ...arrangeMiddleFirst(behind)];
+function toPlaces(ids: Uint32Array): Float64Array {
+  const places = new Float64Array(1 + ids.reduce((largest, id) => Math.max(largest, id), 0)).fill(Number.NaN);
+  for (let at = 0; at < ids.length; at++) places[ids[at] ?? 0] = at + 1;
+  return places;
 }
 
-function buildRankStatements(
+/** Puts a row after another one, or first. @param moved the moved rows in their order @returns the places */
+function insertAfter(
+  places: Float64Array,
+  moved: number[],
+  previous: number | undefined,
+  id: number,
+): Float64Array {
+  if (id >= places.length) {
+    const larger = new Float64Array(Math.ceil((id + 1) * 1.5)).fill(Number.NaN);
+    larger.set(places);
+    return insertAfter(larger, moved, previous, id);
+  }
+  const getPlace = (one = 0) => places[one] ?? 0;
+  const place = previous === undefined ? 0 : getPlace(previous);
+  const at = countWhile(moved.length, at => getPlace(moved[at]) <= place);
+  moved.splice(at, 0, id);
+  places[id] = place;
+  // The fractions of moved rows are in their order.
+  for (const [at, one] of moved.entries())
+    places[one] = Math.floor(getPlace(one)) + (at + 1) / (moved.length + 1);
+  return places;
+}
+
+/** Puts the moved rows among the others. */
+function putInOrder(ranking: Ranking): void {
+  const { ids, moved, places } = ranking;
+  const others = ids.filter(id => !moved.has(id));
+  ranking.ids = mergeInOrder(others, [...moved], id => places[id] ?? 0);
+  ranking.places = toPlaces(ranking.ids);
+  ranking.moved = new Set();
+}
+
+function buildOrderStatements(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   collection: string,
   name: string,
@@ -214,27 +222,27 @@ function buildRankStatements(
       from (select id, ${sql.ref(column)} as value from ${table} ${where}
         ${buildOrderBy(column, 'asc', rowsAtOnce)}) as part`;
   });
-  const past = prepareByShape<Arguments, Placed>(build, (shape, { value, id }) => {
+  const past = prepareByShape<Arguments, Versioned>(build, (shape, { value, id }) => {
     const [column = '', operator = '', limit = ''] = shape.split(' ');
     const direction = operator.startsWith('<') ? 'desc' : 'asc';
-    return sql<Placed>`select ${buildColumns(column)} from ${table}
+    return sql<Versioned>`select ${buildColumns(column)} from ${table}
       where (${sql.ref(column)}, id) ${sql.raw(operator)} (${value}, ${id}) ${buildOrderBy(column, direction, Number(limit))}`;
   });
-  const ofIds = prepareByShape<Arguments, Placed>(
+  const ofIds = prepareByShape<Arguments, Versioned>(
     build,
     column =>
       sql`select ${buildColumns(column)} from ${table}
-      where id in (${sql.join(new Array(maxKeys).fill(null))})`,
+      where id in (${sql.join(new Array(maxKeys).fill(null))}) order by ${sql.ref(column)}, id`,
   );
   return {
     after: (column: string, last: Key | undefined) =>
       last === undefined ? part(column, {}) : part(`${column} seek`, { value: last.value, id: last.id }),
-    /** The neighbours of a row, nearest first: one more than may lack a rank. */
-    beside: (column: string, { value, id }: Key, isBefore: boolean) =>
-      past(`${column} ${isBefore ? '<' : '>'} ${maxUnranked + 1}`, { value, id }),
+    /** The rows before a row, nearest first: one more than may lack a place. */
+    before: (column: string, { value, id }: Key) => past(`${column} < ${maxUnplaced + 1}`, { value, id }),
     /** The last row that is not past a key. */
     upTo: (column: string, { value, id }: Key, descending: boolean) =>
       past(`${column} ${descending ? '>=' : '<='} 1`, { value, id }),
+    /** Rows by their ids, in their order. */
     ofIds: (column: string, ids: readonly number[]) => {
       const parameters: number[] = [...ids];
       while (parameters.length < maxKeys) parameters.push(ids[0] ?? 0);
