@@ -1,10 +1,10 @@
 /** Reads unchecked candidates for products from a file: one per record, or with a preset one per group of rows. */
-import type { CellOptions } from '../../files/cells/fields.ts';
 import { type Mapping, pickMember, productFields } from '../../files/cells/map.ts';
 import { createRecordMapper, type Mapper, nameUnnamed } from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { isObject } from '../../json-object.ts';
+import type { ImportArguments } from './options.ts';
 import { createAttributeDropper, createAttributeKeyMaker } from './presets/attributes.ts';
 import { resolveColumns } from './presets/columns.ts';
 import { requireCurrency, toMembers } from './presets/draft.ts';
@@ -22,23 +22,6 @@ import {
 } from './presets/preset.ts';
 import { addIdentity } from './repeats.ts';
 import { checkArray, type ImportSource } from './source.ts';
-
-export interface CandidateRequest {
-  /** A path, or `-` for standard input. */
-  readonly file: string;
-  /** The name of the file in messages. */
-  readonly fileName: string;
-  readonly mapping: Mapping;
-  readonly set: Mapping;
-  readonly cells: CellOptions;
-  readonly preset: PresetName | undefined;
-  readonly dropUnknown: boolean;
-  /** Names of attributes that a preset leaves out. */
-  readonly drop: readonly string[];
-  readonly imageBase: string | undefined;
-  /** The member of a JSON file that holds the array. */
-  readonly path: string | undefined;
-}
 
 export interface Candidate extends Pick<SourceRecord, 'short'> {
   readonly line: number;
@@ -71,7 +54,7 @@ export interface Notices {
 export function readCandidates(
   source: ImportSource,
   again: () => Promise<ImportSource>,
-  request: CandidateRequest,
+  request: ImportArguments,
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
   return request.preset === undefined
@@ -81,7 +64,7 @@ export function readCandidates(
 
 async function* readRecordCandidates(
   source: ImportSource,
-  request: CandidateRequest,
+  request: ImportArguments,
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
   const mapper = createRecordMapper(request);
@@ -147,7 +130,7 @@ function requireMapped(first: Readonly<Record<string, unknown>>, mapping: Mappin
 }
 
 /** @param proposal suggests a preset, if a shop has written the file; empty otherwise */
-function checkColumns(record: SourceRecord, { mapping, set }: CandidateRequest, proposal: string): void {
+function checkColumns(record: SourceRecord, { mapping, set }: ImportArguments, proposal: string): void {
   const { value: first = {}, columns } = record;
   const names = Object.keys(first).join(', ');
   requireMapped(first, mapping);
@@ -161,7 +144,7 @@ function checkColumns(record: SourceRecord, { mapping, set }: CandidateRequest, 
 }
 
 /** Maps members to their columns, once for each header, except members that the command line sets. */
-function createColumnNamer({ members }: Preset, { mapping, set }: CandidateRequest) {
+function createColumnNamer({ members }: Preset, { mapping, set }: ImportArguments) {
   let known: Columns | undefined;
   let names: ReadonlyMap<string, string> = new Map();
   return ([row]: readonly Row[]): ReadonlyMap<string, string> => {
@@ -178,7 +161,7 @@ function createColumnNamer({ members }: Preset, { mapping, set }: CandidateReque
 }
 
 const createDrafting = (
-  { cells, imageBase, dropUnknown }: CandidateRequest,
+  { cells, imageBase, dropUnknown }: ImportArguments,
   drop: Drafting['drop'],
   { note }: Notices,
 ): Drafting => ({
@@ -198,7 +181,7 @@ const batchRows = 1000;
 async function* readRowCandidates(
   source: ImportSource,
   again: () => Promise<ImportSource>,
-  request: CandidateRequest,
+  request: ImportArguments,
   name: PresetName,
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {

@@ -108,23 +108,30 @@ const options = {
 } as const;
 
 export interface ImportArguments {
+  /** A path, or `-` for standard input. */
   readonly file: string;
   /** The name of the file in messages. */
   readonly fileName: string;
   readonly preset: PresetName | undefined;
+  /** Detected from the file if undefined, as is the encoding. */
   readonly format: 'csv' | 'ndjson' | 'json' | undefined;
   readonly encoding: Encoding | undefined;
+  /** The member of a JSON file that holds the array. */
   readonly path: string | undefined;
+  /** Whether to drop the apostrophes that `catalog export` writes for spreadsheets. */
   readonly safe: boolean;
   readonly mapping: Mapping;
   readonly set: Mapping;
   readonly cells: CellOptions;
   readonly imageBase: string | undefined;
   readonly dropUnknown: boolean;
+  /** Names of attributes that a preset leaves out. */
   readonly drop: readonly string[];
   readonly dryRun: boolean;
+  /** The file for the text of refused records; undefined if that is not wanted. */
   readonly rejects: string | undefined;
   readonly batchSize: number | undefined;
+  /** The number of records at the beginning that are done already. */
   readonly skip: number;
 }
 

@@ -1,8 +1,6 @@
 /** Reads and checks the records of a source in chunks: the part of an import that needs no database. */
 import { Unreadable } from '../../files/cells/fields.ts';
 import { pickMember } from '../../files/cells/map.ts';
-import type { Encoding } from '../../files/encoding.ts';
-import type { FileFormat } from '../../files/read.ts';
 import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import {
   createRecordCheck,
@@ -11,7 +9,8 @@ import {
   type PreparedRecord,
   type RecordCheck,
 } from '../../resources/products/import/prepared.ts';
-import { type Candidate, type CandidateRequest, type Notices, readCandidates } from './candidates.ts';
+import { type Candidate, type Notices, readCandidates } from './candidates.ts';
+import type { ImportArguments } from './options.ts';
 import { getPreset } from './presets/index.ts';
 import { shortRow } from './presets/join.ts';
 import {
@@ -26,20 +25,11 @@ import {
 import type { Reject } from './report.ts';
 import { type ImportSource, openSource, spoolInput } from './source.ts';
 
-export interface RecordsRequest extends CandidateRequest {
-  readonly format: FileFormat | undefined;
-  /** Detected from the file if undefined. */
-  readonly encoding: Encoding | undefined;
-  /** Whether to drop the apostrophes that `catalog export` writes for spreadsheets. */
-  readonly safe: boolean;
-  /** The number of records at the beginning that are done already. */
-  readonly skip: number;
+export interface RecordsRequest extends ImportArguments {
   /** The currency of created products that name none. */
   readonly currency: string;
   /** Whether to read the file twice, to write the records of one sku together, if the products may exist already. */
   readonly gather: boolean;
-  /** The file for the text of refused records; undefined if that is not wanted. */
-  readonly rejects: string | undefined;
   /** The folder that a stream is copied to; undefined if the source is a file, or is read only once. */
   readonly spool: string | undefined;
 }

@@ -106,7 +106,7 @@ const request: Omit<RecordsRequest, 'file' | 'fileName'> = {
     skip: 0,
     currency: 'EUR',
   },
-  ...{ gather: false, rejects: undefined, spool: undefined },
+  ...{ dryRun: false, batchSize: undefined, gather: false, rejects: undefined, spool: undefined },
 };
 
 test('the rows held in memory are bounded, however many variants each product has', () =>
