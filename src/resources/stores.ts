@@ -85,7 +85,7 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
   };
 }
 
-/** Each function that makes endpoints names in its parameters those that it needs. */
+/** The stores with what they depend on. Each function that makes endpoints names those that it needs. */
 export type Stores = ReturnType<typeof createStores>;
 
 export function createStores(dependencies: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
@@ -107,6 +107,7 @@ export function createStores(dependencies: Dependencies, secrets: Secrets, creat
   const reader = createProductReader(database);
   const search = createSearchStore(database, sales.columns, stems, synonyms, reader);
   return {
+    ...dependencies,
     ...sales,
     tokens: createTokens(secrets, clock, ended),
     ended,

@@ -2,7 +2,6 @@
 import type { Endpoint } from '../../http/endpoint.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { createTextEndpoints } from '../authored/texts.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { toArticle } from './store.ts';
@@ -13,8 +12,8 @@ const example = {
   tags: ['wood', 'workshop'],
 };
 
-export function createArticleEndpoints(dependencies: Dependencies, { articles: store }: Stores): Endpoint[] {
-  return createTextEndpoints(dependencies, {
+export function createArticleEndpoints(stores: Stores): Endpoint[] {
+  return createTextEndpoints(stores, {
     collection: 'articles',
     representationOf: toArticle,
     name: 'article',
@@ -26,7 +25,7 @@ export function createArticleEndpoints(dependencies: Dependencies, { articles: s
     create: schema.createArticle,
     replace: { schema: schema.replaceArticle, example },
     patch: { schema: schema.patchArticle, example: { title: 'How we choose and dry our wood' } },
-    rows: store,
+    rows: stores.articles,
     query: schema.listArticles,
     conditionsOf({ author, tag }) {
       const join = { table: 'article_tags', key: 'article_id' } as const;

@@ -11,7 +11,6 @@ import { may } from '../context.ts';
 import { type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { toDefinition } from './store.ts';
@@ -20,10 +19,7 @@ const tag = 'Attributes';
 const path = '/attributes';
 const existing = 'Existing products keep their values: each is checked when it is next written.';
 
-export function createAttributeEndpoints(
-  { database, paginator }: Dependencies,
-  { definitions: store }: Stores,
-): Endpoint[] {
+export function createAttributeEndpoints({ database, paginator, definitions: store }: Stores): Endpoint[] {
   const presenter = createPresenter<StoredDocument>({
     placeOf: ({ id }) => ['attributes', id],
     representationOf: toDefinition,

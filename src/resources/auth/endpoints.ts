@@ -4,7 +4,6 @@ import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { type ErrorCode, HttpError } from '../../http/errors.ts';
 import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import { hashSecret } from '../../secrets/random.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { type StoredUser, toEmailKey } from '../users/store.ts';
 import { accessLifetime, refreshIdleLifetime, refreshLifetime } from './lifetimes.ts';
@@ -12,10 +11,8 @@ import * as schema from './schema.ts';
 
 const tag = 'Authentication';
 
-export function createAuthEndpoints(
-  { database, clock }: Dependencies,
-  { users, sessions, tokens, passwords, guards, knownAddresses }: Stores,
-): Endpoint[] {
+export function createAuthEndpoints(stores: Stores): Endpoint[] {
+  const { database, clock, users, sessions, tokens, passwords, guards, knownAddresses } = stores;
   return [
     createEndpoint({
       method: 'POST',

@@ -7,7 +7,6 @@ import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import { createMailLimitError } from '../../mail/limits.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
 import { byId } from '../crud/index.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { createInvalidTokenError, requireSelf } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
@@ -30,10 +29,7 @@ const isQueued = {
  * Looks up the user of an address and sends the mail after the response, so that the response takes the same time
  * whether or not the address is known.
  */
-export function createForgottenPasswordConsumer(
-  { clock }: Dependencies,
-  { users, mailTemplates }: Stores,
-): Consumer {
+export function createForgottenPasswordConsumer({ clock, users, mailTemplates }: Stores): Consumer {
   return {
     queue: forgotten,
     kind: 'internal',
@@ -47,10 +43,9 @@ export function createForgottenPasswordConsumer(
   };
 }
 
-export function createPasswordEndpoints(
-  { database, clock, queue }: Dependencies,
-  { users, sessions, mailTokens, mailTemplates, proof, guards, knownAddresses }: Stores,
-): Endpoint[] {
+export function createPasswordEndpoints(stores: Stores): Endpoint[] {
+  const { database, clock, queue, users, sessions, mailTokens, mailTemplates, proof, guards } = stores;
+  const { knownAddresses } = stores;
   /** Ends what is no longer valid after a change of the password. */
   async function endSessions(
     session: Transaction,

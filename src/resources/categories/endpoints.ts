@@ -12,7 +12,6 @@ import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { type CategoryContent, noContent } from './counts.ts';
 import type { SoughtImage } from './images.ts';
@@ -28,10 +27,7 @@ const moving =
 /** A category with its content. */
 type Counted = StoredCategory & CategoryContent;
 
-export function createCategoryEndpoints(
-  { database, paginator }: Dependencies,
-  { categories: store }: Stores,
-): Endpoint[] {
+export function createCategoryEndpoints({ database, paginator, categories: store }: Stores): Endpoint[] {
   const read = allow.everyoneSameView('products:read');
   const presenter = createPresenter<Counted>({
     placeOf: ({ id }) => ['categories', id],

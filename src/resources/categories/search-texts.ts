@@ -80,12 +80,10 @@ interface Parts {
   readonly database: Database;
   readonly queue: Queue;
   readonly clock: Clock;
+  readonly products: Pick<ProductStore, 'lockMany'>;
 }
 
-export function createSearchTextConsumer(
-  { database, queue, clock }: Parts,
-  { products }: { products: Pick<ProductStore, 'lockMany'> },
-): Consumer {
+export function createSearchTextConsumer({ database, queue, clock, products }: Parts): Consumer {
   const search = createSearchIndex(database);
   const versions = createCollectionVersions(database);
   const tree = createCategoryTree(database);

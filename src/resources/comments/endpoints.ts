@@ -4,7 +4,6 @@ import { createNotFoundError, requireFound } from '../../http/errors.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { commentRights, createAuthoredResource, signedInAuthor } from '../authored/index.ts';
 import { byId } from '../crud/index.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { toComment } from './store.ts';
@@ -13,8 +12,9 @@ const path = '/posts/{id}/comments';
 const description = 'Allowed for the author and administrators; editors may delete any comment.';
 const example = { body: 'See you there.' };
 
-export function createCommentEndpoints(dependencies: Dependencies, { comments, posts }: Stores): Endpoint[] {
-  const authored = createAuthoredResource(dependencies, {
+export function createCommentEndpoints(stores: Stores): Endpoint[] {
+  const { database, comments, posts } = stores;
+  const authored = createAuthoredResource(stores, {
     collection: 'comments',
     rights: commentRights,
     representationOf: toComment,
@@ -39,7 +39,7 @@ export function createCommentEndpoints(dependencies: Dependencies, { comments, p
       errors: ['NOT_FOUND'],
       query: schema.listComments,
       async requested({ params: { id }, query }) {
-        requireFound('post', id, await posts.find(dependencies.database.read, id));
+        requireFound('post', id, await posts.find(database.read, id));
         return { query, conditions: createEqualConditions({ post_id: id }) };
       },
     }),

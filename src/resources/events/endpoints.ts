@@ -7,7 +7,6 @@ import { replyOk } from '../../http/response/reply.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { toEventJson } from './store.ts';
@@ -16,10 +15,7 @@ const tag = 'Events';
 const path = '/events';
 const access = allow.admin('events:read');
 
-export function createEventEndpoints(
-  { database, paginator }: Dependencies,
-  { events: store }: Stores,
-): Endpoint[] {
+export function createEventEndpoints({ database, paginator, events: store }: Stores): Endpoint[] {
   return [
     createListEndpoint(paginator, {
       path,

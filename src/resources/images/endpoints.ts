@@ -15,7 +15,6 @@ import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { replyPage } from '../crud/list.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { computeImageId, type Image, maxImages, mediaPath } from '../products/members/images.ts';
 import { type LockedProduct, productOf, type StoredProduct, toProductFields } from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
@@ -38,10 +37,8 @@ interface PlacedImage {
 }
 type LockedImage = PlacedImage & { readonly before: LockedProduct };
 
-export function createImageEndpoints(
-  { database, paginator, media, config }: Dependencies,
-  { products, images, imageFiles }: Stores,
-): Endpoint[] {
+export function createImageEndpoints(stores: Stores): Endpoint[] {
+  const { database, paginator, media, config, products, images, imageFiles } = stores;
   const read = allow.everyoneSameView('products:read');
   const write = allow.staff('products:write');
   const presenter = createPresenter<PlacedImage>({

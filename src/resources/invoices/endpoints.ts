@@ -11,7 +11,6 @@ import { type Condition, createEqualConditions } from '../../storage/list/reques
 import { may } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { toEmailKey } from '../users/store.ts';
 import { composeInvoiceMail, composeWithheldInvoiceMail } from './mail.ts';
@@ -23,10 +22,8 @@ import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from './store.
 const tag = 'Invoices';
 const path = '/invoices';
 
-export function createInvoiceEndpoints(
-  { database, paginator, mails, clock }: Dependencies,
-  { invoices, orders, users }: Stores,
-): Endpoint[] {
+export function createInvoiceEndpoints(stores: Stores): Endpoint[] {
+  const { database, paginator, mails, clock, invoices, orders, users } = stores;
   /** How the address on the invoice relates to its customer; `former`: the account no longer has it. */
   async function classifyAddress(
     session: Session,

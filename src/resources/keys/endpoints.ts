@@ -6,7 +6,6 @@ import { buildAddress } from '../../http/hal/addresses.ts';
 import { replyNoContent, replyOk, replySecret } from '../../http/response/reply.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { type StoredKey, toApiKey } from './store.ts';
@@ -20,10 +19,7 @@ const example = {
   rateLimit: 20_000,
 };
 
-export function createKeyEndpoints(
-  { database, clock, paginator }: Dependencies,
-  { keys: store, users }: Stores,
-): Endpoint[] {
+export function createKeyEndpoints({ database, clock, paginator, keys: store, users }: Stores): Endpoint[] {
   const toJson = (row: StoredKey) => JSON.stringify(toApiKey(row));
   return [
     createListEndpoint(paginator, {

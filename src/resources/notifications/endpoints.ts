@@ -9,7 +9,6 @@ import { type Condition, createEqualConditions } from '../../storage/list/reques
 import type { RequestContext } from '../context.ts';
 import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { type StoredNotification, toNotification } from './store.ts';
@@ -24,10 +23,8 @@ const readConditions: Readonly<Record<'true' | 'false', Condition>> = {
   false: { column: 'read_at', operator: '>=', value: 0 },
 };
 
-export function createNotificationEndpoints(
-  { database, paginator }: Dependencies,
-  { notifications: store }: Stores,
-): Endpoint[] {
+export function createNotificationEndpoints(stores: Stores): Endpoint[] {
+  const { database, paginator, notifications: store } = stores;
   const presenter = createPresenter<StoredNotification>({
     placeOf: ({ id }) => ['notifications', id],
     representationOf: toNotification,

@@ -7,7 +7,6 @@ import { type OpenPayment, PaymentError } from '../../ports/payment.ts';
 import type { Session } from '../../storage/database.ts';
 import type { RequestContext } from '../context.ts';
 import { byId } from '../crud/index.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import type { StoredPayment } from './payments.ts';
 import {
@@ -25,10 +24,8 @@ const tag = 'Orders';
 
 const access: Access = allow.everyone('orders:write');
 
-export function createOrderActions(
-  { database }: Dependencies,
-  { orders, payments, provider, completePayment, cancel, payers }: Stores,
-): Endpoint[] {
+export function createOrderActions(stores: Stores): Endpoint[] {
+  const { database, orders, payments, provider, completePayment, cancel, payers } = stores;
   const showOrder = createShowOrder(payers);
 
   /** @throws HttpError 404, 403 */

@@ -11,7 +11,6 @@ import { createEqualConditions } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint, replyPage } from '../crud/list.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { priceLines } from './pricing.ts';
 import {
@@ -32,10 +31,8 @@ const sorting =
   '`sort=total` sorts by the number of minor units (cents), regardless of the currency: JPY 500 comes before EUR 6.00. Only totals in the same currency are comparable.';
 const one = { description: 'The order.', schema: schema.order, hal: schema.orderHal };
 
-export function createOrderEndpoints(
-  { database, config, paginator }: Dependencies,
-  { orders, reservations, timeouts, users, payers }: Stores,
-): Endpoint[] {
+export function createOrderEndpoints(stores: Stores): Endpoint[] {
+  const { database, config, paginator, orders, reservations, timeouts, users, payers } = stores;
   const showOrder = createShowOrder(payers);
 
   /** The user who owns the orders. @throws HttpError 404, also for a user that the caller may not know of */

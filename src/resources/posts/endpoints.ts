@@ -2,18 +2,15 @@
 import type { Endpoint } from '../../http/endpoint.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { createTextEndpoints } from '../authored/texts.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { toPost } from './store.ts';
 
 const example = { title: 'Open on Sunday', body: 'From noon to five, with coffee.' };
 
-export function createPostEndpoints(
-  dependencies: Dependencies,
-  { posts: store, comments }: Stores,
-): Endpoint[] {
-  return createTextEndpoints(dependencies, {
+export function createPostEndpoints(stores: Stores): Endpoint[] {
+  const { posts, comments } = stores;
+  return createTextEndpoints(stores, {
     collection: 'posts',
     representationOf: toPost,
     relatedTo: row => ({ comments: `posts/${row.id}/comments` }),
@@ -27,10 +24,10 @@ export function createPostEndpoints(
     replace: { schema: schema.writePost, example },
     patch: { schema: schema.patchPost, example: { title: 'Open on Sunday and Monday' } },
     rows: {
-      ...store,
+      ...posts,
       async remove(session, before, cause) {
         await comments.removeAll(session, { column: 'post_id', value: before.id }, cause);
-        await store.remove(session, before, cause);
+        await posts.remove(session, before, cause);
       },
     },
     query: schema.listPosts,

@@ -4,7 +4,6 @@ import { buildErrorDetail, HttpError, requireFound } from '../../http/errors.ts'
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { createAuthoredResource, reviewRights } from '../authored/index.ts';
 import { byId } from '../crud/index.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { toReview } from './store.ts';
@@ -19,8 +18,9 @@ const createAlreadyReviewedError = () =>
     details: [buildErrorDetail(['productId'], 'unique', 'one review per user and product')],
   });
 
-export function createReviewEndpoints(dependencies: Dependencies, { reviews, products }: Stores): Endpoint[] {
-  const authored = createAuthoredResource(dependencies, {
+export function createReviewEndpoints(stores: Stores): Endpoint[] {
+  const { database, reviews, products } = stores;
+  const authored = createAuthoredResource(stores, {
     collection: 'reviews',
     rights: reviewRights,
     representationOf: toReview,
@@ -45,7 +45,7 @@ export function createReviewEndpoints(dependencies: Dependencies, { reviews, pro
       errors: ['NOT_FOUND'],
       query: schema.listReviews,
       async requested({ params: { id }, query }) {
-        requireFound('product', id, await products.find(dependencies.database.read, id));
+        requireFound('product', id, await products.find(database.read, id));
         return { query, conditions: createEqualConditions({ product_id: id }) };
       },
     }),

@@ -12,7 +12,6 @@ import { requireKnownAttributes } from '../attributes/filters.ts';
 import { attributeDefinitions, type Definitions } from '../attributes/store.ts';
 import { createUsedAttributes } from '../attributes/used.ts';
 import { may } from '../context.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { buildConditions } from '../products/list.ts';
 import { sortColumns } from '../products/schema.ts';
 import type { Stores } from '../stores.ts';
@@ -32,10 +31,8 @@ const places: Readonly<Record<SearchType, { path: string; readers: readonly Role
   user: { path: 'users', readers: admins, scope: 'users:read' },
 };
 
-export function createSearchEndpoints(
-  { database, paginator }: Dependencies,
-  { search: store, suggest, definitions, facets, variants }: Stores,
-): Endpoint[] {
+export function createSearchEndpoints(stores: Stores): Endpoint[] {
+  const { database, paginator, search: store, suggest, definitions, facets, variants } = stores;
   const cached = createCachedLists(database, [
     { name: searchCollection },
     // Any change counts: facets include products that fail their own filter, and rarity depends on all products.

@@ -8,7 +8,6 @@ import { replyOk } from '../../http/response/reply.ts';
 import type { Session } from '../../storage/database.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { createListEndpoint } from '../crud/list.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { maxWritten, refuseLongTexts, refuseManyBytes } from '../products/rules.ts';
 import type { Stores } from '../stores.ts';
 import { apply, findStockItem } from './apply.ts';
@@ -25,10 +24,7 @@ interface LockedItems {
   readonly locked: LockedStock;
 }
 
-export function createStockEndpoints(
-  { paginator }: Dependencies,
-  { adjustments, stock }: Stores,
-): Endpoint[] {
+export function createStockEndpoints({ paginator, adjustments, stock }: Stores): Endpoint[] {
   async function findItems(session: Session, lines: readonly schema.Line[]) {
     const known = {
       bySku: await adjustments.itemsBySku(

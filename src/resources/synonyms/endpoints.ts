@@ -6,7 +6,6 @@ import { changeLinks } from '../../http/hal/index.ts';
 import { type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { toSynonym } from './store.ts';
@@ -15,10 +14,7 @@ const tag = 'Search';
 const path = '/search/synonyms';
 const access = allow.admin('products:write');
 
-export function createSynonymEndpoints(
-  { database, paginator }: Dependencies,
-  { synonyms: store }: Stores,
-): Endpoint[] {
+export function createSynonymEndpoints({ database, paginator, synonyms: store }: Stores): Endpoint[] {
   const presenter = createPresenter<StoredDocument>({
     placeOf: ({ id }) => ['search', 'synonyms', id],
     representationOf: toSynonym,

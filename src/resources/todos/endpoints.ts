@@ -5,7 +5,6 @@ import { HttpError, requireFound } from '../../http/errors.ts';
 import { replyOk } from '../../http/response/reply.ts';
 import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { type StoredTodo, toTodo } from './store.ts';
@@ -14,10 +13,7 @@ const path = '/todos';
 /** The settings that all operations share. */
 const common = { tag: 'Todos', access: allow.everyone(), plainErrors: true } as const;
 
-export function createTodoEndpoints(
-  { database, paginator }: Dependencies,
-  { todos, users }: Stores,
-): Endpoint[] {
+export function createTodoEndpoints({ database, paginator, todos, users }: Stores): Endpoint[] {
   const presenter = createPresenter<StoredTodo>({
     placeOf: ({ id }) => ['todos', id],
     representationOf: toTodo,

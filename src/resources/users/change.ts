@@ -4,7 +4,7 @@ import type { HandlerContext } from '../../http/endpoint.ts';
 import { createFieldError } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Session } from '../../storage/database.ts';
 import { type RequireProven, refuseUnproven } from '../auth/current-password.ts';
 import type { RequestContext } from '../context.ts';
 import type { Stores } from '../stores.ts';
@@ -43,10 +43,7 @@ export async function lockAdministrators(
 }
 
 /** @returns a function that sets the fields of a user to the result of `fieldsOf`, called with the current user */
-export function createUserChange(
-  database: Pick<Database, 'read'>,
-  { users, sessions, addresses, proof }: Stores,
-) {
+export function createUserChange({ database, users, sessions, addresses, proof }: Stores) {
   const hasNewEmail = (email: string, fields: schema.ChangedFields) =>
     toEmailKey(fields.email) !== toEmailKey(email);
   const isOwner = (caller: Caller, id: number) => caller.kind === 'user' && caller.userId === id;

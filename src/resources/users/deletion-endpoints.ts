@@ -7,17 +7,14 @@ import { replyNoContent } from '../../http/response/reply.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { accountDeletion } from '../auth/schema.ts';
 import { byId } from '../crud/index.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { lockAdministrators, readView } from './change.ts';
 import { presenter } from './representation.ts';
 import { findRefusal, leavesNoAdministrator, requireSelf, requireVisible } from './rules.ts';
 import type { StoredUser } from './store.ts';
 
-export function createDeletionEndpoints(
-  { database }: Dependencies,
-  { users, mailTemplates, proof, reviews, comments }: Stores,
-): Endpoint[] {
+export function createDeletionEndpoints(stores: Stores): Endpoint[] {
+  const { database, users, mailTemplates, proof, reviews, comments } = stores;
   async function remove(session: Transaction, user: StoredUser, cause: Cause) {
     // Before the cascade of the database would delete them: each needs an event, and ratings must be updated.
     await reviews.removeAllOf(session, user.id, cause);

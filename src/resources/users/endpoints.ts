@@ -8,7 +8,6 @@ import { type Condition, createEqualConditions } from '../../storage/list/reques
 import { hashPassword } from '../auth/passwords.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { createUserChange, lockAdministrators, readView } from './change.ts';
 import { presenter } from './representation.ts';
@@ -27,9 +26,9 @@ const buildUserResponse = (description: string) => ({
   hal: schema.userHal,
 });
 
-export function createUserEndpoints({ database, paginator }: Dependencies, stores: Stores): Endpoint[] {
-  const { users, mailTemplates } = stores;
-  const change = createUserChange(database, stores);
+export function createUserEndpoints(stores: Stores): Endpoint[] {
+  const { database, paginator, users, mailTemplates } = stores;
+  const change = createUserChange(stores);
   const parseComplete = createParser(schema.replaceUser);
 
   return [

@@ -7,7 +7,6 @@ import type { Session } from '../../storage/database.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { may } from '../context.ts';
 import { byId } from '../crud/index.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { presenter } from './representation.ts';
 import { createInvalidTokenError, findRefusal, requireVisible } from './rules.ts';
@@ -24,10 +23,8 @@ const askForHelp = 'An administrator can restore the address.';
 /** Administrators and API keys may confirm an address without a token; users must send it. */
 const vouches = (caller: Caller) => may(caller, admins, undefined);
 
-export function createVerificationEndpoints(
-  { clock, database }: Dependencies,
-  { users, mailTokens, addressTokens, addresses, guards }: Stores,
-): Endpoint[] {
+export function createVerificationEndpoints(stores: Stores): Endpoint[] {
+  const { clock, database, users, mailTokens, addressTokens, addresses, guards } = stores;
   return [
     createEndpoint({
       method: 'POST',

@@ -15,7 +15,6 @@ import { createBulkEndpoint } from '../crud/bulk.ts';
 import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { toComparableGtin } from '../products/members/gtin.ts';
 import { completeStockChange } from '../products/members/stock.ts';
 import { type LockedProduct, productOf } from '../products/row.ts';
@@ -32,10 +31,8 @@ const ofOne = z.object({ id: identifier(), variantId: identifier() });
 /** A locked variant, with its locked product. */
 type LockedVariant = StoredVariant & { readonly product: LockedProduct };
 
-export function createVariantEndpoints(
-  { database, paginator }: Dependencies,
-  { products, variants: store }: Stores,
-): Endpoint[] {
+export function createVariantEndpoints(stores: Stores): Endpoint[] {
+  const { database, paginator, products, variants: store } = stores;
   const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
     requireFound('product', id, await products.lock(session, id));
   const presenter = createPresenter<StoredVariant>({
