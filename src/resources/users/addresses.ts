@@ -9,9 +9,8 @@ import type { Caller } from '../../http/access.ts';
 import type { Transaction } from '../../storage/database.ts';
 import type { KnownAddresses } from '../auth/known-addresses.ts';
 import type { SessionStore } from '../auth/store.ts';
-import type { AddressTokens } from './address-tokens.ts';
 import type { MailTemplates } from './mail-templates.ts';
-import type { MailTokens } from './mail-tokens.ts';
+import type { AddressTokens, MailTokens } from './mail-tokens.ts';
 import { type StoredUser, toEmailKey, type UserStore } from './store.ts';
 
 export interface AddressStores {

@@ -8,8 +8,7 @@ import type { Mails } from '../../mail/mails.ts';
 import type { MailText } from '../../mail/template.ts';
 import { dayMs, hourMs } from '../../ports/clock.ts';
 import type { Session } from '../../storage/database.ts';
-import type { AddressTokens } from './address-tokens.ts';
-import type { MailTokens, Purpose } from './mail-tokens.ts';
+import type { AddressTokens, MailTokens, Purpose } from './mail-tokens.ts';
 import type { UserRow } from './store.ts';
 
 const week = 7 * dayMs;

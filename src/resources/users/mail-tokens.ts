@@ -1,29 +1,35 @@
-/** The queries of mailed tokens. A token is 256 random bits, used once and stored as a hash, which need not be slow. */
+/**
+ * The queries of mailed tokens: links to set a password or confirm the address of an account, and those for one address
+ * of a user, to confirm a requested one or restore a former one. A token is 256 random bits, used once and stored as a
+ * hash, which need not be slow.
+ */
 import { sql } from 'kysely';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createSweep } from '../../storage/table-rows.ts';
-import type { UserTokensTable } from '../../storage/tables/credentials.ts';
+import type { AddressTokensTable, UserTokensTable } from '../../storage/tables/credentials.ts';
 
 export type Purpose = UserTokensTable['purpose'];
 
-export type MailTokens = ReturnType<typeof createMailTokens>;
+interface Issued<Name extends string> {
+  readonly purpose: Name;
+  readonly now: number;
+  /** Milliseconds. */
+  readonly lifetime: number;
+}
 
-/**
- * What tokens of all kinds have in common.
- * @param columns the data of a token
- */
-export function createTokenRows<Row, For extends string>(
-  database: Pick<Database, 'build' | 'dialect'>,
+/** What tokens of all kinds have in common. @param columns the data of a token */
+function createTokenRows<Row extends object, Name extends string>(
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   table: 'user_tokens' | 'address_tokens',
   columns: readonly (keyof Row & string)[],
 ) {
-  const { build } = database;
   const rows = sql.table(table);
+  const names = sql.join(columns.map(column => sql.ref(column)));
   const find = prepareQuery<{ hash: string; purpose: string; now: number }, Row>(
     build,
-    ({ hash, purpose, now }) => sql`select ${sql.join(columns.map(column => sql.ref(column)))} from ${rows}
+    ({ hash, purpose, now }) => sql`select ${names} from ${rows}
       where token_hash = ${hash} and purpose = ${purpose} and expires_at > ${now}`,
   );
   const remove = prepareQuery<{ hash: string }, unknown>(
@@ -31,71 +37,101 @@ export function createTokenRows<Row, For extends string>(
     ({ hash }) => sql`delete from ${rows} where token_hash = ${hash}`,
   );
   return {
+    async insert(session: Session, token: string, row: Row, { purpose, now, lifetime }: Issued<Name>) {
+      const values = sql.join(columns.map(column => row[column]));
+      const insert = sql`insert into ${rows} (token_hash, purpose, created_at, expires_at, ${names})
+        values (${hashSecret(token)}, ${purpose}, ${now}, ${now + lifetime}, ${values})`;
+      await session.run(insert.compile(build));
+    },
     /** The data of a token; undefined if it was never issued, was used or has expired. */
-    find: (session: Session, token: string, purpose: For, now: number) =>
+    find: (session: Session, token: string, purpose: Name, now: number) =>
       // The lookup is by hash, so the time of the comparison reveals nothing about the token.
       session.first(find({ hash: hashSecret(token), purpose, now })),
     /** Consumes a token. @returns whether it could still be used */
     use: async (session: Session, token: string) =>
       (await session.run(remove({ hash: hashSecret(token) }))) > 0,
     /** Deletes some tokens that have expired; returns how many (see `removeInParts`). */
-    sweep: createSweep(database, { table, key: ['token_hash'] }, 'expires_at'),
+    sweep: createSweep({ build, dialect }, { table, key: ['token_hash'] }, 'expires_at'),
   };
 }
 
+export type MailTokens = ReturnType<typeof createMailTokens>;
+
 export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
-  const { find, use, sweep } = createTokenRows<{ user_id: number }, Purpose>(database, 'user_tokens', [
-    'user_id',
-  ]);
-  /** Withdraws the user's tokens for one purpose, or for all. */
-  async function withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void> {
-    const all = build.deleteFrom('user_tokens').where('user_id', '=', userId);
-    await session.run((purpose === undefined ? all : all.where('purpose', '=', purpose)).compile());
-  }
+  const { insert, find, use, sweep } = createTokenRows<{ readonly user_id: number }, Purpose>(
+    database,
+    'user_tokens',
+    ['user_id'],
+  );
   return {
     /**
      * Issues a token and withdraws the user's others for this purpose. If the mail is refused, tokens of earlier mails
      * stay valid. So do tokens with a later expiry: anyone may request a link for a forgotten password, and it must not
      * end an invitation.
-     * @param lifetime milliseconds
      * @param send queues the mail with the token, which is not stored; returns the reason if the mail is not sent
      * @returns the result of `send`
      */
     async issue<Refusal>(
       session: Session,
-      {
-        userId,
-        purpose,
-        now,
-        lifetime,
-      }: {
-        readonly userId: number;
-        readonly purpose: Purpose;
-        readonly now: number;
-        readonly lifetime: number;
-      },
+      { userId, ...issued }: Issued<Purpose> & { readonly userId: number },
       send: (token: string) => Promise<Refusal | undefined>,
     ): Promise<Refusal | undefined> {
       const token = createRandomSecret();
       const refused = await send(token);
       if (refused !== undefined) return refused;
-      const expiresAt = now + lifetime;
-      const others = build
-        .deleteFrom('user_tokens')
-        .where('user_id', '=', userId)
-        .where('purpose', '=', purpose);
-      await session.run(others.where('expires_at', '<=', expiresAt).compile());
-      const times = { created_at: now, expires_at: expiresAt };
-      const row = { token_hash: hashSecret(token), user_id: userId, purpose, ...times };
-      await session.run(build.insertInto('user_tokens').values(row).compile());
+      const { purpose, now, lifetime } = issued;
+      const others = sql`delete from user_tokens
+        where user_id = ${userId} and purpose = ${purpose} and expires_at <= ${now + lifetime}`;
+      await session.run(others.compile(build));
+      await insert(session, token, { user_id: userId }, issued);
       return undefined;
     },
     /** The owner of a token; undefined if it was never issued, was used or has expired. */
     ownerOf: async (session: Session, token: string, purpose: Purpose, now: number) =>
       (await find(session, token, purpose, now))?.user_id,
     use,
-    withdraw,
+    /** Withdraws the user's tokens for one purpose, or for all. */
+    async withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void> {
+      const only = purpose === undefined ? sql`` : sql`and purpose = ${purpose}`;
+      await session.run(sql`delete from user_tokens where user_id = ${userId} ${only}`.compile(build));
+    },
     sweep,
+  };
+}
+
+interface AddressToken {
+  readonly user_id: number;
+  /** The address that the token was sent to. */
+  readonly email: string;
+  /** The user's version when the token was created: shows which of two tokens is older. */
+  readonly user_version: number;
+}
+
+export type AddressTokens = ReturnType<typeof createAddressTokens>;
+
+export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>) {
+  const { build } = database;
+  const columns = ['user_id', 'email', 'user_version'] as const;
+  type AddressPurpose = AddressTokensTable['purpose'];
+  const { insert, ...rows } = createTokenRows<AddressToken, AddressPurpose>(
+    database,
+    'address_tokens',
+    columns,
+  );
+  return {
+    ...rows,
+    /** @returns the token, which is not stored */
+    async issue(session: Session, given: AddressToken & Issued<AddressPurpose>): Promise<string> {
+      const token = createRandomSecret();
+      await insert(session, token, given, given);
+      return token;
+    },
+    /** Withdraws the user's tokens that were created after this version; all of them if it is 0. */
+    async withdraw(session: Session, userId: number, afterVersion: number): Promise<void> {
+      const query = sql`delete from address_tokens
+        where user_id = ${userId} and user_version > ${afterVersion}`;
+      await session.run(query.compile(build));
+    },
   };
 }
