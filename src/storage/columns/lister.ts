@@ -5,23 +5,10 @@
 import { takeTurn } from '../../turns/index.ts';
 import { waitAtMost } from '../../turns/wait.ts';
 import { type Database, maxId } from '../database.ts';
-import { readRowsByKeys } from '../list/pages.ts';
+import { readOrderedPage, readRowsByKeys, type Taken } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
-import {
-  cutKeyPage,
-  type Key,
-  type ListedAt,
-  type ListOptions,
-  type ListRequest,
-  type Order,
-} from '../list/request.ts';
-import {
-  type Line,
-  type LinePosition,
-  selectPageById,
-  selectPage as selectPageOfLine,
-  type Taken,
-} from './line.ts';
+import type { Key, ListedAt, ListOptions, ListRequest, Order } from '../list/request.ts';
+import { type Line, type LinePosition, selectPageById, selectPage as selectPageOfLine } from './line.ts';
 import { toAttributeTest } from './matching.ts';
 import { createOrders } from './orders.ts';
 import { intersectRows, type RowSet } from './rows.ts';
@@ -37,8 +24,6 @@ interface Selected {
   readonly rows: RowSet;
   /** Its order, if that is a column of numbers in memory. */
   readonly line: Line | undefined;
-  /** The version of the collection. */
-  readonly version: number;
 }
 
 /** An order that only the database knows, by ranks. */
@@ -51,7 +36,7 @@ interface Ranked {
 /** What rows are selected by. */
 interface State {
   /** The version of the collection. */
-  readonly seen: number;
+  readonly version: number;
   readonly ranked: Ranked | undefined;
 }
 
@@ -66,25 +51,19 @@ export function createMemoryLister<Row>(
   if (collection === undefined || columns === undefined) return undefined;
   const orders = createOrders(database, collection, table);
 
-  const select = ({ conditions, order }: ListRequest): Selected | undefined => {
-    const version = changes.version(collection);
+  function select({ conditions, order }: ListRequest): Selected | undefined {
     const tests = conditions.map(toAttributeTest);
-    const sources = conditions.map(({ column }) => findSource(column));
-    const ordered = order.column === 'id' ? undefined : findSource(order.column);
-    const wanted: ColumnSource[] = [];
-    for (const source of [...sources, ordered]) if (source !== undefined) wanted.push(source);
-    if (version === undefined || tests.includes(undefined)) return undefined;
-    const found = columns.peek(wanted);
+    const sources = findSources({ conditions, order });
+    const found = tests.includes(undefined) ? undefined : columns?.peek(sources);
     if (found === undefined) return undefined;
-    const byName = new Map(wanted.map(({ name }, index) => [name, found[index]]));
+    const byName = new Map(sources.map(({ name }, index) => [name, found[index]]));
     const sets = conditions.flatMap(({ column }, index) => {
       const test = tests[index];
       return test === undefined ? [] : (byName.get(column)?.rows(test) ?? []);
     });
     const rows = intersectRows(sets);
-    if (rows === undefined) return undefined;
-    return { rows, line: byName.get(order.column)?.line(), version };
-  };
+    return rows && { rows, line: byName.get(order.column)?.line() };
+  }
 
   /** Reads the ranks of an order that only the database knows, before rows are selected; undefined if not in memory. */
   async function readRanked({ order, page }: ListRequest, version: number): Promise<Ranked | undefined> {
@@ -100,11 +79,13 @@ export function createMemoryLister<Row>(
 
   async function selectKeys(
     { order }: ListRequest,
-    { rows, line, version }: Selected,
-    part: Omit<Taken, 'rows'>,
+    { rows, line }: Selected,
+    { start, ...part }: Taken,
     ranked: Ranked | undefined,
+    version: number,
   ): Promise<readonly Key[] | undefined> {
-    const taken = { ...part, rows };
+    const place = start && { place: Number(start.value), id: start.id };
+    const taken = { ...part, start: place, rows };
     if (order.column === 'id') return selectPageById(taken).map(id => ({ value: id, id }));
     if (line !== undefined) return selectPageOfLine(line, taken).map(id => ({ value: line.placeOf(id), id }));
     if (ranked === undefined) return undefined;
@@ -112,59 +93,40 @@ export function createMemoryLister<Row>(
     return orders.keys(order.column, ids, version);
   }
 
-  /** Reads the rows of keys in the state of a version, which must be that of the last check, as cached rows are. */
-  const readRows = async (keys: readonly Key[], version: number) =>
-    changes.version(collection) === version
-      ? readRowsByKeys(read, { keys, version }, cached, queries)
-      : undefined;
-
   const readState = async (request: ListRequest): Promise<State> => {
-    const seen = changes.version(collection) ?? Number.NaN;
-    return { seen, ranked: isRanked(request.order) ? await readRanked(request, seen) : undefined };
+    const version = changes.version(collection) ?? Number.NaN;
+    return { version, ranked: isRanked(request.order) ? await readRanked(request, version) : undefined };
   };
 
   const readPage = async (request: ListRequest): Promise<ListedAt<Row> | undefined> => {
-    const { page, order } = request;
     let state = await readState(request);
     // Requests that have waited for the same check or columns would otherwise all select their rows in one turn of the
     // event loop. Nothing is awaited while the turn has time, since the others would still find it so.
     const due = takeTurn();
     if (due !== undefined) {
       await due;
-      if (changes.version(collection) !== state.seen) state = await readState(request);
+      if (changes.version(collection) !== state.version) state = await readState(request);
     }
-    const { seen, ranked } = state;
+    const { version, ranked } = state;
     // No await from here until the rows are selected: sets of rows change with the next check.
     const selected = select(request);
-    if (selected === undefined || selected.version !== seen) return undefined;
-    const { version } = selected;
-    const total = selected.rows.count;
-    if (page.kind === 'offset') {
-      const skip = (page.page - 1) * page.perPage;
-      const taken = { descending: order.descending, start: undefined, skip, count: page.perPage };
-      const keys = skip < total ? await selectKeys(request, selected, taken, ranked) : [];
-      const shown = keys === undefined ? undefined : await readRows(keys, version);
-      if (shown === undefined) return undefined;
-      return { rows: shown, total, hasPrevious: skip > 0, hasNext: skip + shown.length < total, version };
-    }
-    const start = page.before ?? page.after;
-    const descending = order.descending !== (page.before !== undefined);
-    const place = start === undefined ? undefined : { place: Number(start.value), id: start.id };
-    const part = { descending, start: place, skip: 0, count: page.limit + 1 };
-    const keys = await selectKeys(request, selected, part, ranked);
-    if (keys === undefined) return undefined;
-    const cut = cutKeyPage(page, keys);
-    const shown = await readRows(cut.rows, version);
-    return shown && { ...cut, rows: shown, total: page.count ? total : undefined, version };
+    if (selected === undefined || changes.version(collection) !== version) return undefined;
+    const ordered = {
+      total: selected.rows.count,
+      take: (part: Taken) => selectKeys(request, selected, part, ranked, version),
+    };
+    // Rows are read in the state of the version, which must still be that of the last check, as cached rows are.
+    const found = await readOrderedPage<Row>(request, ordered, async keys =>
+      changes.version(collection) === version
+        ? readRowsByKeys(read, { keys, version }, cached, queries)
+        : undefined,
+    );
+    return found && { ...found, version };
   };
 
   /** Waits for columns that are being read. @returns whether there were any */
-  async function waitForColumns({ conditions, order }: ListRequest): Promise<boolean> {
-    const names = [...conditions.map(({ column }) => column), order.column];
-    const found = [
-      columns?.settled(names.flatMap(name => findSource(name) ?? [])),
-      orders.settled(order.column),
-    ];
+  async function waitForColumns(request: ListRequest): Promise<boolean> {
+    const found = [columns?.settled(findSources(request)), orders.settled(request.order.column)];
     const awaited = found.filter(promise => promise !== undefined);
     if (awaited.length === 0) return false;
     await waitAtMost(Promise.all(awaited), maxWaitMs);
@@ -183,6 +145,10 @@ export function createMemoryLister<Row>(
     return undefined;
   };
 }
+
+/** The columns in memory that decide which rows a list has, and their order. */
+const findSources = ({ conditions, order }: Pick<ListRequest, 'conditions' | 'order'>): ColumnSource[] =>
+  [...conditions, order].flatMap(({ column }) => findSource(column) ?? []);
 
 /** Whether only the database knows the order. */
 const isRanked = ({ column }: Order): boolean => column !== 'id' && findSource(column) === undefined;

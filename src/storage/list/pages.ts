@@ -2,7 +2,14 @@
 import { mapInSlices } from '../../turns/slices.ts';
 import type { Database, Session } from '../database.ts';
 import type { ListQueries, Part, Versioned } from './queries.ts';
-import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';
+import {
+  cutKeyPage,
+  type Key,
+  type Listed,
+  type ListOptions,
+  type ListRequest,
+  type Positioned,
+} from './request.ts';
 
 /** @returns a function that reads a page: first the keys of its rows, and then the rows that are not cached */
 export function createPageReader<Row>(
@@ -72,6 +79,43 @@ export async function readRowsByKeys<Row>(
     const row = found[index] ?? read.get(id);
     return row === undefined ? [] : [{ ...row, id, sort_value: value }];
   });
+}
+
+/** Selects the keys of rows that follow each other in an order. */
+export interface Taken {
+  readonly descending: boolean;
+  /** The key that the rows follow in this direction; undefined for the first ones. */
+  readonly start: Key | undefined;
+  /** How many rows are skipped first. */
+  readonly skip: number;
+  readonly count: number;
+}
+
+/** Rows of which any can be selected by their places in an order, or by a key. */
+export interface Ordered {
+  readonly total: number;
+  /** @returns undefined when others have changed the order since */
+  take(part: Taken): readonly Key[] | undefined | Promise<readonly Key[] | undefined>;
+}
+
+/** Reads a page of ordered rows; undefined when others have changed something since. Begins with `take`. */
+export async function readOrderedPage<Row>(
+  { order, page }: ListRequest,
+  { total, take }: Ordered,
+  readRows: (keys: readonly Key[]) => Promise<Listed<Row>['rows'] | undefined>,
+): Promise<Listed<Row> | undefined> {
+  if (page.kind === 'offset') {
+    const [skip, count] = [(page.page - 1) * page.perPage, page.perPage];
+    const part = { descending: order.descending, start: undefined, skip, count };
+    const keys = skip < total ? await take(part) : [];
+    const rows = keys && (await readRows(keys));
+    return rows && { rows, total, hasPrevious: skip > 0, hasNext: skip + rows.length < total };
+  }
+  const descending = order.descending !== (page.before !== undefined);
+  const keys = await take({ descending, start: page.before ?? page.after, skip: 0, count: page.limit + 1 });
+  const cut = keys && cutKeyPage(page, keys);
+  const rows = cut && (await readRows(cut.rows));
+  return rows && { ...cut, rows, total: page.count ? total : undefined };
 }
 
 /** Caches rows that were read in the state of a version, in slices: a page of long rows would delay other requests. */

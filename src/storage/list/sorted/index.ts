@@ -12,11 +12,11 @@ import type { Change } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { createListIndex, matchesConditions, selectComparable } from '../affected.ts';
-import { readRowsByKeys } from '../pages.ts';
+import { type Ordered, readOrderedPage, readRowsByKeys } from '../pages.ts';
 import type { ListQueries, Versioned } from '../queries.ts';
 import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.ts';
 import { createSortedKeys, type SortedKeys } from './keys.ts';
-import { cutPage, type Selected, toRange } from './pages.ts';
+import { selectRanks, toRange } from './pages.ts';
 
 /** Maximum size of all keys, in bytes: each key takes 16. `maxKeys` is the limit for one filter. */
 const keysSize = 64 * 1024 * 1024;
@@ -161,15 +161,15 @@ export function createSortedLists<Row>(
   }
 
   /** Selects the keys of a request from those in memory. */
-  function select({ conditions }: ListRequest, column: string): Selected | undefined {
+  function select({ conditions }: ListRequest, column: string): Ordered | undefined {
     const range = toRange(conditions, rangeColumn);
     if (range !== undefined && column !== rangeColumn) return undefined;
     const keys = find(range?.base ?? conditions, column);
     if (keys === undefined) return undefined;
-    if (range === undefined) return { keys, from: 0, to: keys.size() };
+    if (range === undefined) return selectRanks(keys, 0, keys.size(), column);
     const from = keys.rank({ value: range.low, id: Number.NEGATIVE_INFINITY });
     const to = keys.rank({ value: range.high, id: Number.POSITIVE_INFINITY });
-    return { keys, from, to: Math.max(from, to) };
+    return selectRanks(keys, from, Math.max(from, to), column);
   }
 
   const isDecided = ({ conditions }: ListRequest): boolean =>
@@ -181,9 +181,10 @@ export function createSortedLists<Row>(
       const version = changes.version(collection);
       const selected = select(request, request.order.column);
       if (selected === undefined || version === undefined) return undefined;
-      const { keys, ...page } = cutPage(request, selected);
-      const rows = await readRowsByKeys(read, { keys, version }, cached, queries);
-      if (rows !== undefined) return { ...page, rows, version };
+      const page = await readOrderedPage(request, selected, keys =>
+        readRowsByKeys(read, { keys, version }, cached, queries),
+      );
+      if (page !== undefined) return { ...page, version };
     }
     return undefined;
   };
@@ -194,8 +195,7 @@ export function createSortedLists<Row>(
     total(request, version) {
       if (rangeColumn === undefined || !isDecided(request) || changes.version(collection) !== version)
         return undefined;
-      const selected = select(request, rangeColumn);
-      return selected && selected.to - selected.from;
+      return select(request, rangeColumn)?.total;
     },
   };
 }

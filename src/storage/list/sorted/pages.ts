@@ -1,5 +1,6 @@
-/** Selects the keys of a page from a list in memory. */
-import type { Condition, Key, Listed, ListRequest } from '../request.ts';
+/** Selects keys from a list in memory. */
+import type { Ordered } from '../pages.ts';
+import type { Condition, Key } from '../request.ts';
 import type { SortedKeys } from './keys.ts';
 
 /** The values from `low` to `high`, both included, of the rows that match `base`. */
@@ -8,15 +9,6 @@ export interface Range {
   readonly low: number;
   readonly high: number;
 }
-
-/** Sorted keys, and the range of ranks that belongs to a list: `from` included, `to` excluded. */
-export interface Selected {
-  readonly keys: SortedKeys;
-  readonly from: number;
-  readonly to: number;
-}
-
-type Cut = Omit<Listed<unknown>, 'rows'> & { readonly keys: readonly Key[] };
 
 /** The conditions as a range of the column; undefined if they are not a range. */
 export function toRange(conditions: readonly Condition[], column: string | undefined): Range | undefined {
@@ -32,41 +24,21 @@ export function toRange(conditions: readonly Condition[], column: string | undef
   return { base, low, high };
 }
 
-/** The keys of a page in its order, with the total and whether other pages precede and follow. */
-export function cutPage({ order, page }: ListRequest, selected: Selected): Cut {
-  const { keys, from, to } = selected;
-  const slice = (first: number, end: number): Key[] => {
-    const found = keys.slice(Math.max(from, first), Math.min(to, end));
-    return order.descending ? found.reverse() : found;
-  };
-  const total = to - from;
-  if (page.kind === 'offset') {
-    const skip = Math.min((page.page - 1) * page.perPage, total);
-    const [first, end] = order.descending
-      ? [to - skip - page.perPage, to - skip]
-      : [from + skip, from + skip + page.perPage];
-    const hasNext = skip + page.perPage < total;
-    return { keys: slice(first, end), total, hasPrevious: page.page > 1, hasNext };
+/** The keys with the ranks from `from` on and before `to`. @param column the one that the keys are sorted by */
+export function selectRanks(keys: SortedKeys, from: number, to: number, column: string): Ordered {
+  /** The rank at which the rows past a key begin, or those before it end. */
+  function computeEdge({ value, id }: Key, descending: boolean): number {
+    // Ids are whole numbers: `+ 0.5` is the place just after the key, even if there is no such row.
+    const place = { value: column === 'id' ? id : Number(value), id: descending ? id : id + 0.5 };
+    return Math.min(to, Math.max(from, keys.rank(place)));
   }
-  const backwards = page.before !== undefined;
-  const start = page.before ?? page.after;
-  const ascends = order.descending === backwards;
-  const edge =
-    start === undefined ? (ascends ? from : to) : computeEdge(selected, order.column, start, ascends);
-  const [first, end] = ascends ? [edge, edge + page.limit] : [edge - page.limit, edge];
-  const more = ascends ? end < to : first > from;
   return {
-    keys: slice(first, end),
-    total: page.count ? total : undefined,
-    hasPrevious: backwards ? more : start !== undefined,
-    hasNext: backwards || more,
+    total: to - from,
+    take({ descending, start, skip, count }) {
+      const edge = start === undefined ? (descending ? to : from) : computeEdge(start, descending);
+      const first = descending ? edge - skip - count : edge + skip;
+      const found = keys.slice(Math.max(from, first), Math.min(to, first + count));
+      return descending ? found.reverse() : found;
+    },
   };
-}
-
-/** The rank at which the rows past a key begin, or those before it end. */
-function computeEdge({ keys, from, to }: Selected, column: string, start: Key, ascends: boolean): number {
-  const value = column === 'id' ? start.id : Number(start.value);
-  // Ids are whole numbers: `+ 0.5` is the place just after the key, even if there is no such row.
-  const rank = keys.rank({ value, id: ascends ? start.id + 0.5 : start.id });
-  return Math.min(to, Math.max(from, rank));
 }
