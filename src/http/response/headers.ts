@@ -3,8 +3,18 @@ import { formatHttpDate } from '../cache/conditional.ts';
 import type { Quota, QuotaState } from '../quota/index.ts';
 import { buildLifecycleHeaders, type Version } from '../versions/lifecycle.ts';
 
-/** The validators of a response: 1 for ETag, 2 for Last-Modified, 3 for both. */
-type Validated = 0 | 1 | 2 | 3;
+/** What determines the headers of a response that others share. */
+interface Kind {
+  readonly cacheControl: string;
+  /** Empty without a body. */
+  readonly mediaType: string;
+  readonly version: Version | undefined;
+  /** The validators, which the caller sets: 1 for ETag, 2 for Last-Modified, 3 for both. */
+  readonly validators: 0 | 1 | 2 | 3;
+  /** Whole seconds since the epoch. */
+  readonly now: number;
+}
+
 type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
 
 /**
@@ -13,6 +23,8 @@ type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
  */
 export function createCommonHeaders(quota: Quota) {
   const templates = new Map<Version | undefined, Map<string, Map<string, HeadersByValidators>>>();
+  const createTypes = () => new Map<string, Map<string, HeadersByValidators>>();
+  const createKinds = () => new Map<string, HeadersByValidators>();
   /** The seconds for which the templates hold: the end of the window, and the current one. */
   let templatesFor = { reset: 0, now: 0 };
   const formatPolicy = (limit: number) => `"default";q=${limit};w=${quota.window}`;
@@ -21,12 +33,7 @@ export function createCommonHeaders(quota: Quota) {
   let left = { seconds: -1, text: '' };
 
   /** One template for each combination of validators. */
-  function createTemplates(
-    cacheControl: string,
-    mediaType: string,
-    version: Version | undefined,
-    { reset, now }: { readonly reset: number; readonly now: number },
-  ) {
+  function createTemplates({ cacheControl, mediaType, version, now }: Kind, reset: number) {
     const date = formatHttpDate(now * 1000);
     const createTemplate = () =>
       new Headers({
@@ -46,47 +53,23 @@ export function createCommonHeaders(quota: Quota) {
   }
 
   /** Looked up part by part: the parts are constants with cached hashes, and no key has to be built. */
-  function getTemplate(
-    cacheControl: string,
-    mediaType: string,
-    version: Version | undefined,
-    reset: number,
-    now: number,
-  ) {
+  function getTemplate(kind: Kind, reset: number): Headers {
+    const { cacheControl, mediaType, version, validators, now } = kind;
     if (reset !== templatesFor.reset || now !== templatesFor.now) {
       templates.clear();
       templatesFor = { reset, now };
     }
-    let ofVersion = templates.get(version);
-    if (ofVersion === undefined) {
-      ofVersion = new Map();
-      templates.set(version, ofVersion);
-    }
-    let ofType = ofVersion.get(mediaType);
-    if (ofType === undefined) {
-      ofType = new Map();
-      ofVersion.set(mediaType, ofType);
-    }
-    let kinds = ofType.get(cacheControl);
-    if (kinds === undefined) {
-      kinds = createTemplates(cacheControl, mediaType, version, templatesFor);
-      ofType.set(cacheControl, kinds);
-    }
-    return kinds;
+    return templates
+      .getOrInsertComputed(version, createTypes)
+      .getOrInsertComputed(mediaType, createKinds)
+      .getOrInsertComputed(cacheControl, () => createTemplates(kind, reset))[validators];
   }
 
   return {
-    /** Copy the result at once. @param validators set by the caller; @param now whole seconds since the epoch */
-    of(
-      cacheControl: string,
-      mediaType: string,
-      version: Version | undefined,
-      { remaining, reset }: QuotaState,
-      validators: Validated,
-      now: number,
-    ): Headers {
-      const headers = getTemplate(cacheControl, mediaType, version, reset, now)[validators];
-      const seconds = Math.max(0, reset - now);
+    /** Copy the result at once. */
+    of(kind: Kind, { remaining, reset }: QuotaState): Headers {
+      const headers = getTemplate(kind, reset);
+      const seconds = Math.max(0, reset - kind.now);
       if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
       headers.set('X-RateLimit-Remaining', String(remaining));
       headers.set('RateLimit', `"default";r=${remaining}${left.text}`);

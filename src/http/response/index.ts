@@ -129,8 +129,11 @@ export function createResponder(options: ResponderOptions) {
     const changed = reply.lastModified === undefined ? undefined : toLastModifiedSecond(reply.lastModified);
     const isDated = changed !== undefined && changed <= now;
     const validators = etag === undefined ? (isDated ? 2 : 0) : isDated ? 3 : 1;
-    const version = exchange.route?.version;
-    const headers = common.of(reply.cacheControl, mediaType, version, state, validators, now);
+    const { cacheControl } = reply;
+    const headers = common.of(
+      { cacheControl, mediaType, version: exchange.route?.version, validators, now },
+      state,
+    );
     if (etag !== undefined) headers.set('ETag', etag);
     if (isDated) headers.set('Last-Modified', reply.lastModifiedText ?? formatHttpDate(changed * 1000));
     headers.set('X-Request-ID', exchange.requestId);
