@@ -6,69 +6,64 @@ import { findPrefix } from '../request/prefixed.ts';
 import { buildLineSchema } from './headers.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
+const describeHeader = (name: string, description: string, schema: SchemaObject) => ({
+  name,
+  in: 'header',
+  description,
+  schema,
+});
+
 /** Request headers: component name → parameter. */
 export const parameters = {
   XRequestId: {
-    name: 'X-Request-ID',
-    in: 'header',
-    description:
+    ...describeHeader(
+      'X-Request-ID',
       'An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other value, and one that looks like a credential, is replaced by a generated id.',
-    schema: buildLineSchema(255),
+      buildLineSchema(255),
+    ),
     example: 'checkout-4711',
   },
-  Prefer: {
-    name: 'Prefer',
-    in: 'header',
-    description:
-      '`handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored.',
-    schema: buildLineSchema(1024),
-  },
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    description:
-      'Entity tags that the client has cached: if one is current, the response is 304 and costs no quota.',
-    schema: buildLineSchema(16_384),
-  },
-  IfModifiedSince: {
-    name: 'If-Modified-Since',
-    in: 'header',
-    description: 'If nothing has changed since, the response is 304. If-None-Match takes precedence.',
-    schema: buildLineSchema(64),
-  },
-  IfMatch: {
-    name: 'If-Match',
-    in: 'header',
-    description: 'The ETag of the representation to change; if it is not current, the response is 412.',
-    schema: buildLineSchema(16_384),
-  },
-  IfUnmodifiedSince: {
-    name: 'If-Unmodified-Since',
-    in: 'header',
-    description: 'If the resource has changed since, the response is 412. If-Match takes precedence.',
-    schema: buildLineSchema(64),
-  },
-  Range: {
-    name: 'Range',
-    in: 'header',
-    description:
-      'A range of bytes: the response is that part (206). Multiple ranges, and values that are not a range of bytes, are ignored.',
-    schema: buildLineSchema(64),
-  },
-  IfRange: {
-    name: 'If-Range',
-    in: 'header',
-    description: 'The ETag that the range belongs to; if it is not current, the response is the whole file.',
-    schema: buildLineSchema(128),
-  },
-  IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description:
-      'Makes it safe to send the request again: for 24 hours the same key and body get the stored response.',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-  },
-} as const satisfies Record<string, SchemaObject>;
+  Prefer: describeHeader(
+    'Prefer',
+    '`handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored.',
+    buildLineSchema(1024),
+  ),
+  IfNoneMatch: describeHeader(
+    'If-None-Match',
+    'Entity tags that the client has cached: if one is current, the response is 304 and costs no quota.',
+    buildLineSchema(16_384),
+  ),
+  IfModifiedSince: describeHeader(
+    'If-Modified-Since',
+    'If nothing has changed since, the response is 304. If-None-Match takes precedence.',
+    buildLineSchema(64),
+  ),
+  IfMatch: describeHeader(
+    'If-Match',
+    'The ETag of the representation to change; if it is not current, the response is 412.',
+    buildLineSchema(16_384),
+  ),
+  IfUnmodifiedSince: describeHeader(
+    'If-Unmodified-Since',
+    'If the resource has changed since, the response is 412. If-Match takes precedence.',
+    buildLineSchema(64),
+  ),
+  Range: describeHeader(
+    'Range',
+    'A range of bytes: the response is that part (206). Multiple ranges, and values that are not a range of bytes, are ignored.',
+    buildLineSchema(64),
+  ),
+  IfRange: describeHeader(
+    'If-Range',
+    'The ETag that the range belongs to; if it is not current, the response is the whole file.',
+    buildLineSchema(128),
+  ),
+  IdempotencyKey: describeHeader(
+    'Idempotency-Key',
+    'Makes it safe to send the request again: for 24 hours the same key and body get the stored response.',
+    { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  ),
+};
 
 export type HeaderParameter = keyof typeof parameters;
 

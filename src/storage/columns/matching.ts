@@ -45,17 +45,7 @@ interface Wanted {
 type Storage = Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>;
 type Work<T> = (found: MatchedColumns) => T | Promise<T>;
 
-export interface ColumnFinder {
-  /** Runs work with data as of a check that is made now, which stays the same until it ends. @throws TooManyValues */
-  use<T>(wanted: Wanted, work: Work<T>): Promise<T>;
-  /** As `use`, in the state of a snapshot that has read nothing yet. @throws TooManyValues */
-  useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T>;
-}
-
-export function createColumnFinder(
-  { build, dialect, read, snapshot }: Storage,
-  columns: Columns,
-): ColumnFinder {
+export function createColumnFinder({ build, dialect, read, snapshot }: Storage, columns: Columns) {
   const versionNow = buildVersion(dialect, 'products');
 
   /** Queries the rows that match a condition, one or a few, and the version of the state that they were read in. */
@@ -91,6 +81,7 @@ export function createColumnFinder(
     return { ...own, matches };
   }
 
+  /** As `use`, in the state of a snapshot that has read nothing yet. @throws TooManyValues */
   function useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T> {
     const sources = selectSources(wanted);
     return columns.useIn(session, [...sources.values()], async (own, version) => {
@@ -103,7 +94,8 @@ export function createColumnFinder(
 
   return {
     useIn,
-    async use(wanted, work) {
+    /** Runs work with data as of a check that is made now, which stays the same until it ends. @throws TooManyValues */
+    async use<T>(wanted: Wanted, work: Work<T>): Promise<T> {
       const sources = selectSources(wanted);
       for (let attempt = 0; attempt < attempts; attempt++) {
         const done = await columns.use([...sources.values()], async (own, version) => {

@@ -31,7 +31,7 @@ interface Parts<Row> {
   readonly readPage: ReturnType<typeof createPageReader<Row>>;
   readonly lists: ListPositionCache | undefined;
   readonly categoryPlanner: ReturnType<typeof createCategoryPlanner> | undefined;
-  readonly sorted: SortedLists<Row> | undefined;
+  readonly sorted: SortedLists<Row>;
 }
 
 /** A request that was planned in the state of a session. */

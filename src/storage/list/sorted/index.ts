@@ -45,12 +45,7 @@ interface Noticed {
   enough: number;
 }
 
-export interface SortedLists<Row> {
-  /** The page, as of a check that is made now; undefined if the database must be queried. */
-  page(request: ListRequest): Promise<ListedAt<Row> | undefined> | undefined;
-  /** The total in the state of a version; undefined if memory has another state, or not these keys. */
-  total(request: ListRequest, version: number): number | undefined;
-}
+export type SortedLists<Row> = ReturnType<typeof createSortedLists<Row>>;
 
 /**
  * @param planned adds the plan of a request
@@ -61,7 +56,7 @@ export function createSortedLists<Row>(
   options: ListOptions<Row>,
   queries: ListQueries<Row>,
   planned: (request: ListRequest) => Promise<ListRequest>,
-): SortedLists<Row> | undefined {
+) {
   const { changes, read } = database;
   const { collection, rows: cached, rangeColumn, inOrder } = options;
   if (collection === undefined || cached === undefined || inOrder === undefined) return undefined;
@@ -190,9 +185,11 @@ export function createSortedLists<Row>(
   };
 
   return {
-    page: request =>
+    /** The page, as of a check that is made now; undefined if the database must be queried. */
+    page: (request: ListRequest) =>
       isDecided(request) && inOrder.orders.includes(request.order.column) ? readPage(request) : undefined,
-    total(request, version) {
+    /** The total in the state of a version; undefined if memory has another state, or not these keys. */
+    total(request: ListRequest, version: number): number | undefined {
       if (rangeColumn === undefined || !isDecided(request) || changes.version(collection) !== version)
         return undefined;
       return select(request, rangeColumn)?.total;
