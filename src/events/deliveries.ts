@@ -52,26 +52,25 @@ export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'd
     queue => sql`select id, payload, attempts, due_at from deliveries
         where ${buildFirst(queue)} ${dialect.skipLocked}`,
   );
-  const hold = prepareQuery<{ id: number; until: number }, unknown>(build, argument =>
-    build.updateTable('deliveries').set({ due_at: argument.until }).where('id', '=', argument.id),
+  const hold = prepareQuery<{ id: number; until: number }, unknown>(
+    build,
+    ({ id, until }) => sql`update deliveries set due_at = ${until} where id = ${id}`,
   );
-  const renew = prepareQuery<{ id: number; claim: number; until: number }, unknown>(build, argument =>
-    build
-      .updateTable('deliveries')
-      .set({ due_at: argument.until })
-      .where('id', '=', argument.id)
-      .where('due_at', '=', argument.claim),
+  const renew = prepareQuery<{ id: number; claim: number; until: number }, unknown>(
+    build,
+    ({ id, claim, until }) =>
+      sql`update deliveries set due_at = ${until} where id = ${id} and due_at = ${claim}`,
   );
-  const remove = prepareQuery<{ id: number; claim: number }, unknown>(build, argument =>
-    build.deleteFrom('deliveries').where('id', '=', argument.id).where('due_at', '=', argument.claim),
+  const remove = prepareQuery<{ id: number; claim: number }, unknown>(
+    build,
+    ({ id, claim }) => sql`delete from deliveries where id = ${id} and due_at = ${claim}`,
   );
   type Values = Postponed & { id: number; claim: number };
-  const postpone = prepareQuery<{ [Name in keyof Values]: Values[Name] }, unknown>(build, argument =>
-    build
-      .updateTable('deliveries')
-      .set({ attempts: argument.attempts, due_at: argument.dueAt, failed_at: argument.failedAt })
-      .where('id', '=', argument.id)
-      .where('due_at', '=', argument.claim),
+  const postpone = prepareQuery<{ [Name in keyof Values]: Values[Name] }, unknown>(
+    build,
+    ({ id, claim, attempts, dueAt, failedAt }) => sql`update deliveries
+      set attempts = ${attempts}, due_at = ${dueAt}, failed_at = ${failedAt}
+      where id = ${id} and due_at = ${claim}`,
   );
   const backlog = sql<Backlog>`select queue, cast(count(*) - count(failed_at) as integer) as waiting,
     min(case when failed_at is null then created_at end) as oldest, cast(count(failed_at) as integer) as failed

@@ -87,16 +87,13 @@ export function createMailLimits(
     { subject, of, limit, window }: Limit,
     now: number,
   ): Promise<MailRefusal | undefined> {
-    const counted = build
-      .selectFrom('quotas')
-      .select(['window_start', 'used'])
-      .where('subject', '=', subject)
-      .where('window_start', '>', Math.floor(now / 1000) - window)
-      // Later rows were counted by a wrong clock.
-      .where('window_start', '<=', toSecond(now) + window)
-      .orderBy('window_start', 'desc');
+    // Rows later than that were counted by a wrong clock.
+    const last = toSecond(now) + window;
+    const counted = sql<{ window_start: number; used: number }>`select window_start, used from quotas
+      where subject = ${subject} and window_start > ${Math.floor(now / 1000) - window} and window_start <= ${last}
+      order by window_start desc`;
     let used = 0;
-    for (const row of await session.all(counted.compile())) {
+    for (const row of await session.all(counted.compile(build))) {
       used += row.used;
       if (used >= limit) return { of, limit, window, reset: row.window_start + window };
     }
@@ -115,16 +112,10 @@ export function createMailLimits(
         const refusal = await findRefusal(session, limit, now);
         if (refusal !== undefined) return refusal;
       }
-      const row = { window_start: toSecond(now), used: 1 };
-      const count = build
-        .insertInto('quotas')
-        .values(limits.map(({ subject }) => ({ ...row, subject })))
-        .onConflict(conflict =>
-          conflict
-            .columns(['subject', 'window_start'])
-            .doUpdateSet(({ eb }) => ({ used: eb('quotas.used', '+', 1) })),
-        );
-      await session.run(count.compile());
+      const rows = limits.map(({ subject }) => sql`(${subject}, ${toSecond(now)}, 1)`);
+      const count = sql`insert into quotas (subject, window_start, used) values ${sql.join(rows)}
+        on conflict (subject, window_start) do update set used = quotas.used + 1`;
+      await session.run(count.compile(build));
       return undefined;
     },
     /** Deletes some expired counters and returns how many: see `removeInParts`. */

@@ -15,31 +15,22 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
   return {
     /** Records an image that is about to be used, and protects it from deletion until the transaction ends. */
     async add(session: Transaction, { hash, type, bytes, width, height, colour }: PreparedImage, at: number) {
-      const row = { hash, type, size: bytes.length, width, height, colour, created_at: at };
-      const insert = build
-        .insertInto('media')
-        .values(row)
-        .onConflict(conflict => conflict.column('hash').doUpdateSet({ type }));
-      await session.run(insert.compile());
+      const insert = sql`insert into media (hash, type, size, width, height, colour, created_at)
+        values (${hash}, ${type}, ${bytes.length}, ${width}, ${height}, ${colour}, ${at})
+        on conflict (hash) do update set type = excluded.type`;
+      await session.run(insert.compile(build));
     },
 
     async has(session: Session, hash: string): Promise<boolean> {
-      const query = build.selectFrom('media').select('hash').where('hash', '=', hash);
-      return (await session.first(query.compile())) !== undefined;
+      const query = sql`select hash from media where hash = ${hash}`;
+      return (await session.first(query.compile(build))) !== undefined;
     },
 
     /** Deletes some rows of images that no product has used for long; returns their hashes, in order. */
     async forgetUnused(session: Transaction, now: number): Promise<string[]> {
-      const due = await session.all(
-        build
-          .selectFrom('media_unused')
-          .select('hash')
-          .where('since', '<=', now - unusedMs)
-          .orderBy('since')
-          .limit(forgottenAtOnce)
-          .compile(),
-      );
-      const hashes = due.map(({ hash }) => hash).sort();
+      const due = sql<{ hash: string }>`select hash from media_unused where since <= ${now - unusedMs}
+        order by since limit ${sql.lit(forgottenAtOnce)}`;
+      const hashes = (await session.all(due.compile(build))).map(({ hash }) => hash).sort();
       if (hashes.length === 0) return [];
       const list = sql.join(hashes);
       // Locked, so that no product can start to use one. A separate statement finds unused ones: it sees all uses.
@@ -49,8 +40,8 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
         and not exists (select 1 from media_uses where media_uses.hash = media.hash) order by hash`;
       const forgotten = (await session.all(unused.compile(build))).map(({ hash }) => hash);
       if (forgotten.length > 0)
-        await session.run(build.deleteFrom('media').where('hash', 'in', forgotten).compile());
-      await session.run(build.deleteFrom('media_unused').where('hash', 'in', hashes).compile());
+        await session.run(sql`delete from media where hash in (${sql.join(forgotten)})`.compile(build));
+      await session.run(sql`delete from media_unused where hash in (${list})`.compile(build));
       return forgotten;
     },
   };

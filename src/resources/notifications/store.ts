@@ -47,6 +47,11 @@ export function createNotificationStore(database: Database) {
         select id from notifications where user_id = ${userId} and read_at is null
         order by id limit ${sql.lit(markedAtOnce)})`,
   );
+  const add = prepareQuery<Omit<StoredNotification, 'id'>, unknown>(
+    build,
+    argument => sql`insert into notifications (${sql.join(columns.map(column => sql.ref(column)))})
+      values (${sql.join(columns.map(column => argument[column]))}) on conflict (event_id, user_id) do nothing`,
+  );
   return {
     /** Requires a condition on `user_id`. */
     list: createLister<StoredNotification>(database, { table: 'notifications', columns }),
@@ -55,11 +60,7 @@ export function createNotificationStore(database: Database) {
     lock: rows.lock,
     /** Does nothing if the user already has a notification of the event. */
     async insert(session: Session, notification: Omit<StoredNotification, 'id' | 'read_at'>): Promise<void> {
-      const insert = build
-        .insertInto('notifications')
-        .values({ ...notification, read_at: null })
-        .onConflict(conflict => conflict.columns(['event_id', 'user_id']).doNothing());
-      await session.run(insert.compile());
+      await session.run(add({ ...notification, read_at: null }));
     },
     setReadAt: (session: Session, id: number, readAt: number | null) =>
       rows.update(session, id, { read_at: readAt }),

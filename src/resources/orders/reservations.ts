@@ -71,16 +71,14 @@ export function createStockReservations(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   stock: StockLocks,
 ) {
-  const reservationsOf = prepareQuery<{ orderId: number }, Reservation>(build, argument =>
-    build
-      .selectFrom('order_items')
-      .select(['product_id as productId', 'variant_id as variantId', 'reserved as quantity'])
-      .where('order_id', '=', argument.orderId)
-      .where('reserved', '>', 0)
-      .orderBy('id'),
+  const reservationsOf = prepareQuery<{ orderId: number }, Reservation>(
+    build,
+    ({ orderId }) => sql`select product_id as "productId", variant_id as "variantId", reserved as quantity
+      from order_items where order_id = ${orderId} and reserved > 0 order by id`,
   );
-  const clearReserved = prepareQuery<{ orderId: number }, unknown>(build, argument =>
-    build.updateTable('order_items').set({ reserved: 0 }).where('order_id', '=', argument.orderId),
+  const clearReserved = prepareQuery<{ orderId: number }, unknown>(
+    build,
+    ({ orderId }) => sql`update order_items set reserved = 0 where order_id = ${orderId}`,
   );
 
   async function end(

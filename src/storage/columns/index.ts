@@ -40,12 +40,31 @@ function countTaken(source: ColumnSource, changes: readonly Change[]): number {
   return count;
 }
 
-export type Columns = ReturnType<typeof createColumns>;
+export interface Columns {
+  /**
+   * Runs work with the columns, in the order of the sources, as of a check that is made now. The columns stay the same
+   * until the work ends, even over turns of the event loop. The work must not wait for a check.
+   * @throws TooManyValues
+   */
+  use<T>(sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
+  /**
+   * As `use`, with the columns in the state of a snapshot that has read nothing yet.
+   * @throws TooManyValues
+   */
+  useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
+  /**
+   * The columns in memory, valid until the next turn of the event loop. Undefined if one is missing, which then begins
+   * to be read, or is older than the last check. Never throws.
+   */
+  peek(sources: readonly ColumnSource[]): readonly Column[] | undefined;
+  /** Fulfilled when columns that are being read, or have deferred changes, are up to date; undefined if none are. */
+  settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined;
+}
 
 export function createColumns(
   database: Pick<Database, 'build' | 'changes' | 'dialect' | 'snapshot'>,
   collection: Collection,
-) {
+): Columns {
   const { changes } = database;
   /** The most recently used column is last. */
   const loaded = new Map<string, Loaded>();
@@ -148,7 +167,6 @@ export function createColumns(
   }
   const getVersion = () => changes.version(collection) ?? Number.NaN;
 
-  /** As `use`, with the columns in the state of a snapshot that has read nothing yet. @throws TooManyValues */
   async function useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T> {
     // The columns are frozen before the next check, so that they show the state of the session.
     const { version, working } = await changes.checkIn(session, async () => {
@@ -162,11 +180,7 @@ export function createColumns(
   }
 
   return {
-    /**
-     * The columns in memory, valid until the next turn of the event loop. Undefined if one is missing, which then begins
-     * to be read, or is older than the last check. Never throws.
-     */
-    peek(sources: readonly ColumnSource[]): readonly Column[] | undefined {
+    peek(sources) {
       if (deferral.hasPending()) return undefined;
       const found = findLoaded(sources);
       const isRefused = sources.some(({ name }) => refused.has(name));
@@ -174,19 +188,13 @@ export function createColumns(
         for (const source of selectMissing(sources)) loadOnce(source).catch(() => undefined);
       return found;
     },
-    /** Fulfilled when columns that are being read, or have deferred changes, are up to date; undefined if none are. */
-    settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined {
+    settled(sources) {
       const awaited: Promise<unknown>[] = sources.flatMap(({ name }) => loading.get(name) ?? []);
       const applied = deferral.whenApplied();
       if (applied !== undefined) awaited.push(applied);
       return awaited.length === 0 ? undefined : Promise.allSettled(awaited);
     },
-    /**
-     * Runs work with the columns, in the order of the sources, as of a check that is made now. The columns stay the same
-     * until the work ends, even over turns of the event loop. The work must not wait for a check.
-     * @throws TooManyValues
-     */
-    async use<T>(sources: readonly ColumnSource[], work: Work<T>): Promise<T> {
+    async use(sources, work) {
       for (;;) {
         await changes.check();
         refuse(sources);

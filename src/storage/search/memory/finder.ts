@@ -45,6 +45,19 @@ interface Memo {
   readonly found: Map<string, Found | undefined>;
 }
 
+export interface Finder {
+  /** Reads what the search will need and memory lacks, if one statement is cheaper than several. */
+  fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
+  /** What was read for a term; undefined if it was not read, or too many documents match. */
+  read(session: SearchSession, term: Term): Promise<Read | undefined>;
+  /** Caches what was read for a term. @param positions all documents that match it */
+  hold(session: SearchSession, term: Term, positions: readonly number[]): Promise<void>;
+  /** What matches a group; undefined if memory does not show it. */
+  group(session: SearchSession, group: readonly Choice[]): Promise<Group | undefined>;
+  /** What matches an expression; undefined if memory does not show it. */
+  match(session: SearchSession, expression: Expression): Promise<Found | undefined>;
+}
+
 const toWord = ({ word, mark = '' }: Term): string => mark + word;
 
 const toKey = (terms: readonly Term[]): string =>
@@ -59,7 +72,7 @@ function listMatchingWords(term: Term): readonly string[] | undefined {
 }
 
 /** @param few words of more products are kept in memory */
-export function createFinder(reader: SearchReader, words: WordSets, few: number) {
+export function createFinder(reader: SearchReader, words: WordSets, few: number): Finder {
   const searches = new WeakMap<SearchSession, Memo>();
   const othersOfWords = createBoundedMap<string, { readonly seen: number; readonly others: Others }>(
     maxWords,
@@ -187,8 +200,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   }
 
   return {
-    /** Reads what the search will need and memory lacks, if one statement is cheaper than several. */
-    async fetch(session: SearchSession, terms: readonly Term[]): Promise<void> {
+    async fetch(session, terms) {
       const memo = await openMemo(session);
       const isAbsent = (term: Term) => findSets(term) === undefined && !memo.read.has(toKey([term]));
       const absent = terms.filter(isAbsent);
@@ -199,23 +211,19 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
       }
     },
 
-    /** What was read for a term; undefined if it was not read, or too many documents match. */
-    async read(session: SearchSession, term: Term): Promise<Read | undefined> {
+    async read(session, term) {
       return (await openMemo(session)).read.get(toKey([term]));
     },
 
-    /** Caches what was read for a term. @param positions all documents that match it */
-    async hold(session: SearchSession, term: Term, positions: readonly number[]): Promise<void> {
+    async hold(session, term, positions) {
       hold(session, await openMemo(session), [term], positions);
     },
 
-    /** What matches a group; undefined if memory does not show it. */
-    async group(session: SearchSession, group: readonly Choice[]): Promise<Group | undefined> {
+    async group(session, group) {
       return readGroup(session, await openMemo(session), group);
     },
 
-    /** What matches an expression; undefined if memory does not show it. */
-    async match(session: SearchSession, expression: Expression): Promise<Found | undefined> {
+    async match(session, expression) {
       const memo = await openMemo(session);
       const key = JSON.stringify(expression);
       if (memo.found.has(key)) return memo.found.get(key);
