@@ -24,15 +24,7 @@ interface Reason {
   readonly example: Pick<Reject, 'line' | 'error'> | undefined;
 }
 
-export interface Rejects {
-  add(reject: Reject): void;
-  readonly count: number;
-  /** How many records break each rule, the most frequent first. */
-  reasons(): Reason[];
-  /** Writes the added rejects. Must be called before the records around them are committed. */
-  flush(): void;
-  close(): void;
-}
+export type Rejects = ReturnType<typeof openRejects>;
 
 const shownRejects = 20;
 /** The most reasons that are counted separately, and the most that are shown. */
@@ -67,11 +59,12 @@ const removeValues = (text: string): string =>
  * @param file NDJSON, a line per reject; without it the first few go to standard error
  * @param append keeps the contents of the file, for an import that continues an earlier one
  */
-export function openRejects(file: string | undefined, append: boolean): Rejects {
+export function openRejects(file: string | undefined, append: boolean) {
   const descriptor = file === undefined ? undefined : openSync(file, append ? 'a' : 'w', 0o600);
   let count = 0;
   let lines = '';
   const counts = new Map<string, Reason>();
+  /** Writes the added rejects. Must be called before the records around them are committed. */
   const flush = () => {
     const written = lines;
     // Clear the lines first: if writing fails, the flush in close must not fail again.
@@ -85,11 +78,12 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
     }
   };
   return {
-    get count() {
+    get count(): number {
       return count;
     },
+    /** How many records break each rule, the most frequent first. */
     reasons: () => [...counts.values()].sort((a, b) => b.count - a.count),
-    add(reject) {
+    add(reject: Reject): void {
       count += 1;
       for (const [reason, shown] of toReasons(reject)) {
         const kept = counts.has(reason) || counts.size < maxReasons ? reason : otherReasons;
@@ -113,7 +107,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
       }
     },
     flush,
-    close() {
+    close(): void {
       flush();
       if (descriptor !== undefined) closeSync(descriptor);
     },

@@ -13,21 +13,11 @@ export type { SchemaObject };
 
 type Direction = 'input' | 'output';
 
-export interface Schemas {
-  of(schema: z.ZodType, direction: Direction): SchemaObject;
-  /** The schema itself, or the component that it refers to. */
-  resolve(schema: SchemaObject): SchemaObject;
-  /** Defines a handwritten schema as a component. */
-  named(name: string, schema: SchemaObject): SchemaObject;
-  /** `all`: with optional members, as in responses. */
-  example(schema: SchemaObject, members: 'all' | 'required'): unknown;
-  /** The components defined so far, by name. */
-  components(): Record<string, SchemaObject>;
-}
+export type Schemas = ReturnType<typeof createSchemas>;
 
 const prefix = '#/components/schemas/';
 
-export function createSchemas(): Schemas {
+export function createSchemas() {
   const known = new Map<
     string,
     { readonly schema: SchemaObject; readonly direction: Direction; readonly text: string }
@@ -48,7 +38,9 @@ export function createSchemas(): Schemas {
     if (found === undefined) throw new Error(`${reference} is not a component`);
     return found.schema;
   };
-  const buildSchemaExample: Schemas['example'] = (schema, members) => buildExample(schema, members, resolve);
+  /** `all`: with optional members, as in responses. */
+  const buildSchemaExample = (schema: SchemaObject, members: 'all' | 'required'): unknown =>
+    buildExample(schema, members, resolve);
 
   function convert(schema: z.ZodType, direction: Direction): SchemaObject {
     const { $schema: _, $defs, ...top } = z.toJSONSchema(schema, { io: direction });
@@ -62,15 +54,19 @@ export function createSchemas(): Schemas {
   const converted = { input: new Map<z.ZodType, SchemaObject>(), output: new Map<z.ZodType, SchemaObject>() };
 
   return {
-    of: (schema, direction) =>
+    of: (schema: z.ZodType, direction: Direction): SchemaObject =>
       converted[direction].getOrInsertComputed(schema, () => convert(schema, direction)),
-    resolve: schema => (typeof schema.$ref === 'string' ? resolve(schema.$ref) : schema),
-    named(name, schema) {
+    /** The schema itself, or the component that it refers to. */
+    resolve: (schema: SchemaObject): SchemaObject =>
+      typeof schema.$ref === 'string' ? resolve(schema.$ref) : schema,
+    /** Defines a handwritten schema as a component. */
+    named(name: string, schema: SchemaObject): SchemaObject {
       define(name, schema, 'output');
       return { $ref: `${prefix}${name}` };
     },
     example: buildSchemaExample,
-    components() {
+    /** The components defined so far, by name. */
+    components(): Record<string, SchemaObject> {
       const sorted = [...known].sort(([a], [b]) => (a < b ? -1 : 1));
       const schemas = sorted.map(([name, { schema }]) => [name, schema] as const);
       return Object.fromEntries(

@@ -53,9 +53,6 @@ export function parseParams(
   return ids;
 }
 
-/** Parses a query string into the parameters of an endpoint. */
-export type QueryParser = (endpoint: Endpoint, search: string) => unknown;
-
 const cachedQueries = 2000;
 const maxCachedLength = 300;
 
@@ -63,9 +60,9 @@ const maxCachedLength = 300;
  * Parses query strings with the schema of their endpoint. Results are cached, since callers repeat theirs. The parser
  * throws HttpError 400 for a query that is malformed, repeats a parameter, or breaks the schema.
  */
-export function createQueryParser(): QueryParser {
+export function createQueryParser() {
   const byEndpoint = new Map<Endpoint, Queries>();
-  return (endpoint, search) => {
+  return (endpoint: Endpoint, search: string): unknown => {
     if (endpoint.query === undefined) return undefined;
     let queries = byEndpoint.get(endpoint);
     if (queries === undefined) {
@@ -203,16 +200,9 @@ interface SentBody {
  * Parses bodies. `inspect` receives the JSON value before it is checked, and may refuse it. The parser throws HttpError
  * 400 if the body does not match its type, or with every problem of its content; 413.
  */
-export type BodyParser = (
-  body: BodySpec,
-  sent: SentBody,
-  bytes: Uint8Array,
-  inspect: (value: unknown) => void,
-) => unknown;
-
-export function createBodyParser(): BodyParser {
+export function createBodyParser() {
   const check = createCheck();
-  return (body, sent, bytes, inspect) => {
+  return (body: BodySpec, sent: SentBody, bytes: Uint8Array, inspect: (value: unknown) => void): unknown => {
     const { type, strict } = sent;
     if (body.kind === 'raw') return bytes;
     if (body.kind === 'upload' && type !== json) return parseUpload(body, sent, bytes, { inspect, check });

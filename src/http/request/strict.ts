@@ -88,11 +88,11 @@ export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Refuses unknown members of a body, and unknown parts of a form: HttpError 400 that names each one. */
-type MemberCheck = (endpoint: Endpoint, body: BodySpec, type: string, value: unknown) => void;
-
-/** The schemas to walk are derived from those of the endpoints on first use. */
-export function createMemberCheck(): MemberCheck {
+/**
+ * @returns a function that refuses unknown members of a body, and unknown parts of a form: HttpError 400 that names each
+ * one. The schemas to walk are derived from those of the endpoints on first use
+ */
+export function createMemberCheck() {
   const made = { input: new WeakMap<z.ZodType, Shape>(), output: new WeakMap<z.ZodType, Shape>() };
   const getShape = (schema: z.ZodType, io: 'input' | 'output'): Shape =>
     made[io].getOrInsertComputed(schema, () => {
@@ -100,7 +100,7 @@ export function createMemberCheck(): MemberCheck {
       const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
       return new Shape(flattenSchema(root, root));
     });
-  return (endpoint, body, type, value) => {
+  return (endpoint: Endpoint, body: BodySpec, type: string, value: unknown) => {
     if (body.kind === 'raw') return;
     const problems = new Problems();
     if (body.kind === 'upload' && type === formData) {

@@ -23,25 +23,19 @@ export interface Kind<Row, Context = RequestContext> {
   isDated?(row: Row): boolean;
 }
 
-export interface Presenter<Row, Context = RequestContext> {
-  /** The representation as plain JSON. */
-  plain(context: Context, row: Row): Readonly<Record<string, unknown>>;
-  /** The body of a GET for this caller and Accept, as text; If-Match is compared against it too. */
-  body(context: Context, row: Row): string;
-  /** The bodies of the rows of a list. */
-  textsOf(context: Context): (row: Row) => string;
-  changedAt(row: Row): number | undefined;
-  shown(context: Context, row: Row): Reply;
-  created(context: Context, row: Row): Reply;
-}
+export type Presenter<Row, Context extends RequestContext = RequestContext> = ReturnType<
+  typeof createPresenter<Row, Context>
+>;
 
 export function createPresenter<Row, Context extends RequestContext = RequestContext>(
   kind: Kind<Row, Context>,
-): Presenter<Row, Context> {
-  const toPlain = (context: Context, row: Row) => ({
+) {
+  /** The representation as plain JSON. */
+  const toPlain = (context: Context, row: Row): Readonly<Record<string, unknown>> => ({
     ...(kind.plainOf?.(context, row) ?? kind.representationOf(row)),
   });
 
+  /** The body of a GET for this caller and Accept, as text; If-Match is compared against it too. */
   function formatBody(context: Context, row: Row): string {
     const text = kind.representationText?.(row);
     if (!isHal(context.mediaType)) return text ?? kind.textOf?.(row) ?? JSON.stringify(toPlain(context, row));
@@ -58,10 +52,12 @@ export function createPresenter<Row, Context extends RequestContext = RequestCon
   return {
     plain: toPlain,
     body: formatBody,
-    textsOf: context => row => formatBody(context, row),
-    changedAt: row => kind.changedAt?.(row),
-    shown: (context, row) => replyOk(formatBody(context, row), buildOptions(context, row)),
-    created: (context, row) =>
+    /** The bodies of the rows of a list. */
+    textsOf: (context: Context) => (row: Row) => formatBody(context, row),
+    changedAt: (row: Row) => kind.changedAt?.(row),
+    shown: (context: Context, row: Row): Reply =>
+      replyOk(formatBody(context, row), buildOptions(context, row)),
+    created: (context: Context, row: Row): Reply =>
       replyCreated(
         buildAddress(context.url, ...kind.placeOf(row)),
         formatBody(context, row),
