@@ -26,7 +26,7 @@ const searchIn = (database: Database) =>
     database,
     createColumns(database, products),
     createStems(['en', 'de']),
-    { current: async () => noSynonyms },
+    { synonyms: { current: async () => noSynonyms }, definitions: { current: async () => new Map() } },
     createProductReader(database),
   );
 

@@ -14,6 +14,8 @@ import { toSearchText } from '../../src/resources/products/search-text.ts';
 import { createProductReader } from '../../src/resources/search/reader.ts';
 import { createSearchStore } from '../../src/resources/search/store.ts';
 import { noSynonyms } from '../../src/resources/synonyms/store.ts';
+import { createAttributeIndex } from '../../src/storage/attributes/index.ts';
+import { collectFilterValues } from '../../src/storage/attributes/values.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
@@ -78,6 +80,7 @@ export async function ours(products: readonly Product[]): Promise<Engine> {
 async function oursOn(name: string, database: Database, products: readonly Product[]): Promise<Engine> {
   await migrate(database, Date.now);
   const index = createSearchIndex(database);
+  const writeAttributes = createAttributeIndex(database);
   const now = Date.now();
   const categories = createProductCategories(database, createCommandOutbox(database));
   const cause = createCause('bench', now);
@@ -105,13 +108,14 @@ async function oursOn(name: string, database: Database, products: readonly Produ
           .compile(),
       );
       await index.add(session, 'product', { id: at + 1, ...toSearchText(fields) });
+      await writeAttributes(session, [{ id: at + 1, before: {}, after: collectFilterValues(fields) }]);
     }
   });
   const store = createSearchStore(
     database,
     createColumns(database, productRows),
     createStems(['en', 'de']),
-    { current: async () => noSynonyms },
+    { synonyms: { current: async () => noSynonyms }, definitions: { current: async () => new Map() } },
     createProductReader(database),
   );
   return {

@@ -177,6 +177,26 @@ const attributesOf = (product: Product): Wish =>
       ? { material: product.material }
       : {};
 
+/** Queries that name an attribute before or after its value: `t-shirt colour red`, `red colour t-shirt`. */
+function createNamedQueries(shop: readonly Product[], draw: Random): Query[] {
+  const some = shuffled(
+    shop.filter(({ attributes }) => Object.keys(attributes).length > 0),
+    draw,
+  ).slice(0, 24);
+  return some.map(({ kind, attributes, colour, material, size }, index) => {
+    const [name, value] = draw.pick(Object.entries(attributes) as [[string, string]]);
+    const thing = kind.asked[index % 2 === 0 ? 0 : 1];
+    const ways = [
+      `${name} ${value} ${thing}`,
+      `${thing} ${name} ${value}`,
+      `${value} ${name} ${thing}`,
+    ] as const;
+    // Boundary: attributes are named like the facts.
+    const wish: Wish = { [name]: { colour, material, size }[name as 'colour' | 'material' | 'size'] };
+    return { text: (ways[index % 3] ?? ways[0]).toLowerCase(), sort: 'names of attributes', kind, wish };
+  });
+}
+
 /** All queries, in random order. */
 export function queries(shop: readonly Product[]): Query[] {
   const draw = random(1309);
@@ -231,5 +251,6 @@ export function queries(shop: readonly Product[]): Query[] {
     all.push({ text: misspelt(draw.pick(kind.asked), 1, draw), sort: 'typos', kind, wish: {} });
   for (const { kind } of some(12, ({ kind }) => kind.asked[0].split(' ').some(word => word.length > 6)))
     all.push({ text: misspelt(kind.asked[0], 2, draw), sort: 'two typos', kind, wish: {} });
-  return shuffled(all, draw);
+  // Behind the others, so that these stay in the halves that they were in when the weights were chosen.
+  return [...shuffled(all, draw), ...createNamedQueries(shop, draw)];
 }

@@ -104,7 +104,7 @@ export function createStores(dependencies: Dependencies, secrets: Secrets, creat
   const stems = createStems(config.SEARCH_LANGUAGES);
   const synonyms = createSynonymStore(database, outbox, stems);
   const reader = createProductReader(database);
-  const search = createSearchStore(database, sales.columns, stems, synonyms, reader);
+  const search = createSearchStore(database, sales.columns, stems, { synonyms, definitions }, reader);
   return {
     ...dependencies,
     ...sales,

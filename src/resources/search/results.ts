@@ -3,7 +3,9 @@ import type { Condition, Order, PageRequest } from '../../storage/list/request.t
 import { type DocumentType, getDocumentId, type SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { createSortedReader } from '../../storage/search/sorted.ts';
+import type { Definitions } from '../attributes/store.ts';
 import type { Synonyms } from '../synonyms/store.ts';
+import type { NameFinder } from './query/named.ts';
 import { understand } from './query/understand.ts';
 import { negligible, type QueryTools, type QueryWord } from './query/word.ts';
 import { type Candidates, filterCandidates, findCandidates } from './ranking/candidates.ts';
@@ -42,9 +44,11 @@ export interface ReadyRequest extends SearchRequest {
   /** Whether the product with an id matches the filters; undefined without filters. */
   readonly matches: ((id: number) => boolean) | undefined;
   readonly synonyms: Synonyms;
+  readonly definitions: Definitions;
 }
 
 export interface Tools extends QueryTools {
+  readonly named: NameFinder;
   readonly documentsOf: DocumentReader;
   readonly scorablesOf: ScorableReader;
   readonly sorted: ReturnType<typeof createSortedReader>;
@@ -76,17 +80,18 @@ export async function readResults(
   requested: ReadyRequest,
   codes: Codes,
 ): Promise<Results> {
-  const { query, matches, synonyms, completions, page, order, ids = false } = requested;
+  const { query, matches, synonyms, definitions, completions, page, order, ids = false } = requested;
   const visible = toDocumentTypes(requested.visible, requested);
   const types = toDocumentTypes(requested.types, requested);
   const reader = matches === undefined ? tools.reader : createFilteredReader(tools.reader, matches);
-  const question = { query, types: visible, synonyms, codes: codes.coded, completions };
+  const question = { query, types: visible, synonyms, definitions, codes: codes.coded, completions };
   const words = await understand(tools, session, question);
   const documents = await tools.reader.documents(session);
   const few = completions !== undefined;
   // A search for a code does not mean products that have only a part of it.
   const strict = codes.isWhole;
-  const request = { reader: tools.reader, session, words, visible, types, documents, few, strict };
+  const needed = words.filter(({ isName }) => !isName);
+  const request = { reader: tools.reader, session, words: needed, visible, types, documents, few, strict };
   const weights = words.map(word => weighWord(word, documents));
   const rankSome = async (some: readonly number[]) =>
     rankDocuments(await tools.scorablesOf(session, some, tools.documentsOf), weights);

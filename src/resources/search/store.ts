@@ -11,8 +11,10 @@ import { createSortedReader } from '../../storage/search/sorted.ts';
 import type { Stems } from '../../storage/search/text/stems.ts';
 import { createVocabulary } from '../../storage/search/vocabulary.ts';
 import { wrapInSlices } from '../../turns/session.ts';
+import type { DefinitionStore } from '../attributes/store.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { readHits, readPage, readUnfilteredIds } from './page.ts';
+import { createNameFinder } from './query/named.ts';
 import { createQueryCaches } from './query/word.ts';
 import { createScorableReader } from './ranking/scorable-cache.ts';
 import { addCodesToReader, addCodesToScorables } from './ranking/variant-code-reader.ts';
@@ -36,13 +38,19 @@ export interface SearchResult extends Listed<{ readonly hit: Hit }> {
   readonly unfiltered: readonly number[];
 }
 
+/** What administrators define for searches. */
+interface Followed {
+  readonly synonyms: Pick<SynonymStore, 'current'>;
+  readonly definitions: Pick<DefinitionStore, 'current'>;
+}
+
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export function createSearchStore(
   database: Database,
   columns: Columns,
   stems: Stems,
-  synonyms: Pick<SynonymStore, 'current'>,
+  { synonyms, definitions }: Followed,
   reader: SearchReader,
 ) {
   const documentsOf = createDocumentReader(database);
@@ -59,6 +67,7 @@ export function createSearchStore(
     documentsOf,
     scorablesOf,
     coded: createCodeLookup(database),
+    named: createNameFinder(database, reader, stems),
     ...createQueryCaches(),
   };
   return {
@@ -82,7 +91,9 @@ export function createSearchStore(
       const { conditions = [] } = given;
       // Before all other reads, since this may itself read in the background.
       const matches = given.matches ?? (await findMatchingRows(conditions));
-      const request = { ...given, matches, synonyms: await synonyms.current() };
+      // Together, so that they share a check for changes.
+      const [known, defined] = await Promise.all([synonyms.current(), definitions.current()]);
+      const request = { ...given, matches, synonyms: known, definitions: defined };
       const seen = reader.seen();
       const failOnLongRead = reader.blocksEventLoop;
       try {

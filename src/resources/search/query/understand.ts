@@ -9,9 +9,11 @@ import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { isAmerican } from '../../../storage/search/text/spellings.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { runOnce } from '../../../turns/slices.ts';
+import type { Definitions } from '../../attributes/store.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
 import { findWordsApart } from './apart.ts';
 import { findCompounds, findJoinedNeighbours, isGermanCatalog } from './compounds.ts';
+import type { NameFinder } from './named.ts';
 import { type Piece, parsePieces } from './pieces.ts';
 import { findOtherScales } from './scales.ts';
 import { findSynonyms } from './synonyms.ts';
@@ -30,8 +32,8 @@ import {
   toSeveralWords,
 } from './word.ts';
 
-/** Single letters, and words without a meaning of their own, count less. */
-const importances = { usual: 1, letter: 0.5, filler: 0.15 } as const;
+/** Single letters, and words without a meaning of their own, count less; names of attributes hardly at all. */
+const importances = { usual: 1, letter: 0.5, filler: 0.15, name: 0.05 } as const;
 
 /** Words that find fewer documents are also searched for as other words. */
 const fewDocuments = 50;
@@ -50,6 +52,7 @@ interface Question {
   readonly query: string;
   readonly types: readonly DocumentType[];
   readonly synonyms: Synonyms;
+  readonly definitions: Definitions;
   /** The codes of variants that words of the query match. */
   readonly codes: readonly Coded[];
   /** Completions of the last word, if already known. */
@@ -58,16 +61,18 @@ interface Question {
 
 /** Everything that the words of a query may mean, in the order of the query. */
 export async function understand(
-  tools: QueryTools,
+  tools: QueryTools & { readonly named: NameFinder },
   session: SearchSession,
-  { query, types, synonyms, codes, completions }: Question,
+  { query, types, synonyms, definitions, codes, completions }: Question,
 ): Promise<QueryWord[]> {
   const pieces = parsePieces(query);
   if (types.length === 0) return [];
+  const named = await tools.named({ session, query, pieces, types, definitions });
   const neighbours = [
     ...(await findJoinedNeighbours(tools, session, pieces, types)),
     ...findOtherUnits(pieces),
     ...findOtherScales(pieces),
+    ...named.measures,
   ];
   const context: QueryContext = {
     tools,
@@ -87,12 +92,14 @@ export async function understand(
     const others = findSynonyms(pieces, index, synonyms);
     const isLast = index === pieces.length - 1 && piece.isMark !== true;
     const longer = isLast ? completions : undefined;
-    const make = () => understandWord(context, piece, { together, others, isLast, longer });
+    const isName = named.places.has(index);
+    const make = () => understandWord(context, piece, { together, others, isLast, longer, isName });
     const isAlone = others.length === 0 && longer === undefined;
     const neighbouring = together.length === 0 ? '' : JSON.stringify(together);
-    const key = `${types.join()} ${isLast} ${context.isTyped} ${piece.word} ${piece.parts.join(' ')} ${neighbouring}`;
+    const key = `${types.join()} ${isLast} ${isName} ${context.isTyped} ${piece.word} ${piece.parts.join(' ')} ${neighbouring}`;
     const word = await (isAlone ? tools.meanings(session.seen, key, make) : make());
-    words.push({ ...word, importance: computeImportance(piece.word, tools.stems) });
+    const importance = isName ? importances.name : computeImportance(piece.word, tools.stems);
+    words.push({ ...word, importance, isName });
   }
   return words;
 }
@@ -108,12 +115,13 @@ interface WordContext {
   readonly others: readonly (readonly string[])[];
   readonly isLast: boolean;
   readonly longer: readonly string[] | undefined;
+  readonly isName: boolean;
 }
 
 async function understandWord(
   context: QueryContext,
   piece: Piece,
-  { together, others, isLast, longer }: WordContext,
+  { together, others, isLast, longer, isName }: WordContext,
 ): Promise<Meaning> {
   const { tools, session, types } = context;
   const { word, parts } = piece;
@@ -158,7 +166,7 @@ async function understandWord(
   const guessed =
     guesses.length === 0 ? 0 : await tools.reader.frequency(session, toWordExpression(guesses), types);
   const meaning = { text: word, alternatives, frequency: Math.max(total, guessed), certain: total };
-  if (!isRare || tools.stems.isFiller(word)) return meaning;
+  if (!isRare || isName || tools.stems.isFiller(word)) return meaning;
   // A word that documents join to its neighbour is not a typo.
   const isMeant = together.length > 0 || (frequency === 0 && found.isAny);
   // While a query is being typed, only some hits are shown: none of them should be for a different word.

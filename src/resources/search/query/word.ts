@@ -30,7 +30,7 @@ export const createQueryCaches = (): QueryCaches => ({
 });
 
 /** A word of a query, regardless of its importance. */
-export type Meaning = Omit<QueryWord, 'importance'>;
+export type Meaning = Omit<QueryWord, 'importance' | 'isName'>;
 
 /** A match for a word of a query, and how much it counts. */
 export interface Alternative {
@@ -58,6 +58,8 @@ export interface QueryWord {
   readonly certain: number;
   /** Its weight relative to other words that are as rare. */
   readonly importance: number;
+  /** Whether it only names an attribute or option, so that hits need not have it. */
+  readonly isName: boolean;
 }
 
 /** The importance of fillers is at most this: documents are not selected by them. */

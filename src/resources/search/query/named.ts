@@ -1,0 +1,197 @@
+/**
+ * Words of a query that only name an attribute or option: `size` of `jeans size 32`. Hardly any text has them, so hits
+ * need not. They are such words only beside a value: `size charts` are charts of sizes.
+ */
+import { sql } from 'kysely';
+import type { Database } from '../../../storage/database.ts';
+import { prepareByShape } from '../../../storage/prepared.ts';
+import { createCachedWords } from '../../../storage/search/cached.ts';
+import type { DocumentType } from '../../../storage/search/index.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import type { SearchReader } from '../../../storage/search/reading/index.ts';
+import { hasDigit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { splitRuns, splitWords } from '../../../storage/search/text/split.ts';
+import type { Stems } from '../../../storage/search/text/stems.ts';
+import { titleMarks } from '../../../storage/search/text/words.ts';
+import type { Definitions } from '../../attributes/store.ts';
+import { createUsedAttributes } from '../../attributes/used.ts';
+import type { Piece } from './pieces.ts';
+import { rareDocuments } from './typos.ts';
+import { getShortName, isUnit, isWholeNumber, type Written } from './units.ts';
+import { removeUmlauts } from './unknown.ts';
+
+/** The most words of a name. */
+const maxWords = 3;
+/** The most beginnings of values whose existence is cached. */
+const maxCached = 5000;
+/** A word that more titles have, as a number or a share, also says what things are. */
+const maxTitleShare = 1000;
+/** No character sorts after it. */
+const lastCharacter = '\u{10ffff}';
+
+interface Named {
+  readonly session: SearchSession;
+  readonly query: string;
+  readonly pieces: readonly Piece[];
+  readonly types: readonly DocumentType[];
+  readonly definitions: Definitions;
+}
+
+interface Found {
+  /** The indexes of the words that only name an attribute or option. */
+  readonly places: ReadonlySet<number>;
+  /** Measures beside them, as the number that attributes with this unit have. */
+  readonly measures: readonly Written[];
+}
+
+export type NameFinder = (named: Named) => Promise<Found>;
+
+/** The keys that some words name, in any form of them. */
+type Names = (words: readonly string[]) => readonly string[];
+
+export function createNameFinder(
+  database: Pick<Database, 'build' | 'read'>,
+  reader: Pick<SearchReader, 'frequency' | 'documents'>,
+  stems: Pick<Stems, 'keysOf'>,
+): NameFinder {
+  const used = createUsedAttributes(database);
+  const keepBeginnings = createCachedWords<boolean>(maxCached);
+  const valueQuery = prepareByShape<Readonly<Record<string, string>>, { found: number }>(
+    database.build,
+    (shape, argument) => {
+      const ranges = Array.from(
+        { length: Number(shape) },
+        (_, at) => sql`exists (select 1 from product_attributes where key = ${argument.key}
+          and value >= ${argument[`low${at}`]} and value < ${argument[`high${at}`]})`,
+      );
+      return sql<{ found: number }>`select 1 as found where ${sql.join(ranges, sql` or `)}`;
+    },
+  );
+  let known:
+    | { readonly seen: number | undefined; readonly definitions: Definitions; names: Names }
+    | undefined;
+
+  async function readNames({ seen }: SearchSession, definitions: Definitions): Promise<Names> {
+    if (
+      known === undefined ||
+      known.seen === undefined ||
+      known.seen !== seen ||
+      known.definitions !== definitions
+    )
+      known = { seen, definitions, names: indexNames(await used.readKeys(), definitions, stems) };
+    return known.names;
+  }
+
+  /** Whether a value of one of the attributes begins with the word. */
+  async function isValue(session: SearchSession, keys: readonly string[], texts: readonly string[]) {
+    for (const key of keys) {
+      const make = async () => {
+        const values = Object.fromEntries(
+          texts.flatMap((text, at) => [
+            [`low${at}`, text],
+            [`high${at}`, text + lastCharacter],
+          ]),
+        );
+        return (await session.first(valueQuery(String(texts.length), { ...values, key }))) !== undefined;
+      };
+      if (await keepBeginnings(session.seen, `${key} ${texts.join(' ')}`, make)) return true;
+    }
+    return false;
+  }
+
+  /** Whether titles have the words so seldom that they do not say what things are. */
+  async function isRareInTitles({ session, types }: Named, words: readonly string[]): Promise<boolean> {
+    const choices = titleMarks.map(mark => words.map(word => ({ word, mark })));
+    const documents = await reader.documents(session);
+    const total = await reader.frequency(session, [choices], types);
+    return total <= Math.max(rareDocuments, documents / maxTitleShare);
+  }
+
+  return async named => {
+    const { session, query, pieces, definitions } = named;
+    const places = new Set<number>();
+    const measures: Written[] = [];
+    if (pieces.length < 2) return { places, measures };
+    const names = await readNames(session, definitions);
+    const written = new Map(
+      splitRuns(query).map(({ start, end, words }) => [words[0], query.slice(start, end)]),
+    );
+    for (const { first, end, words } of generateWindows(pieces)) {
+      const keys = names(words);
+      if (keys.length === 0 || places.has(first)) continue;
+      for (const at of listNeighbours(pieces, first, end)) {
+        const value = pieces[at]?.word ?? '';
+        if (!(await isValue(session, keys, listSpellings(value, written.get(value))))) continue;
+        if (!(await isRareInTitles(named, words))) break;
+        for (let place = first; place < end; place++) places.add(place);
+        for (const key of keys) measures.push(...readMeasure(pieces, at, definitions.get(key)?.unit));
+      }
+    }
+    // Each of the words may be a value of another.
+    if (places.size === pieces.length) places.clear();
+    return { places, measures };
+  };
+}
+
+interface Window {
+  readonly first: number;
+  readonly end: number;
+  readonly words: readonly string[];
+}
+
+/** Adjacent words, the most first. */
+function* generateWindows(pieces: readonly Piece[]): Generator<Window> {
+  for (let first = 0; first < pieces.length; first++) {
+    for (let end = Math.min(first + maxWords, pieces.length); end > first; end--)
+      yield { first, end, words: pieces.slice(first, end).map(({ word }) => word) };
+  }
+}
+
+/**
+ * The indexes of the words that may be values of a name: the next one, or the one before. At the end of a query, a name
+ * after a word is what is searched for (`leather strap`), but not after a number.
+ */
+function listNeighbours(pieces: readonly Piece[], first: number, end: number): number[] {
+  const isMeant = end === pieces.length && !hasDigit(pieces[first - 1]?.word ?? '');
+  return [end, ...(isMeant ? [] : [first - 1])].filter(at => pieces[at] !== undefined);
+}
+
+/** Reads `500g` and `500 g` as the number that an attribute in grams has. */
+function readMeasure(pieces: readonly Piece[], at: number, wanted: string | null | undefined): Written[] {
+  if (wanted === null || wanted === undefined) return [];
+  const word = pieces[at]?.word ?? '';
+  const [number = '', unit = ''] = isWholeNumber(word)
+    ? [word, pieces[at + 1]?.word]
+    : splitLettersAndDigits(word);
+  const [name = ''] = splitWords(wanted);
+  const isSame = unit === name || (isUnit(unit) && getShortName(unit) === getShortName(name));
+  const last = isWholeNumber(word) ? at + 1 : at;
+  return isSame && isWholeNumber(number) ? [{ choice: [{ word: number }], first: at, last }] : [];
+}
+
+/** Names of keys are their words, or the last one (`size` of `shoe_size`), and those of their labels. */
+function indexNames(keys: readonly string[], definitions: Definitions, stems: Pick<Stems, 'keysOf'>): Names {
+  const byForms = new Map<string, Set<string>>();
+  const add = (words: readonly string[], key: string) => {
+    for (const some of [words, words.slice(-1)])
+      for (const form of stems.keysOf(some)) byForms.getOrInsertComputed(form, () => new Set()).add(key);
+  };
+  for (const key of keys) {
+    add(splitWords(key), key);
+    const label = definitions.get(key)?.label;
+    if (label !== undefined) add(splitWords(label), key);
+  }
+  return words =>
+    [words, words.map(removeUmlauts)].flatMap(stems.keysOf).flatMap(form => [...(byForms.get(form) ?? [])]);
+}
+
+/** How a value that begins with a word of the query may be written. */
+function listSpellings(word: string, written = word): string[] {
+  const [number] = /^\p{N}+/u.exec(word) ?? [word];
+  const spellings = [number, word, written.toLowerCase()].flatMap(text => [
+    text,
+    text.toUpperCase(),
+    text.charAt(0).toUpperCase() + text.slice(1),
+  ]);
+  return [...new Set(spellings)];
+}
