@@ -1,7 +1,7 @@
 /** Words that a word of the query may be a typo of. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { beginsOtherwise } from '../../../storage/search/vocabulary.ts';
-import { findSimilarWords, findUmlauts, type Likeness } from './unknown.ts';
+import { findUmlautCompounds, findUmlauts, generateSimilarWords, type Likeness } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
 /** A word of at most this many documents may be a typo of one that `timesAsCommon` times as many documents have. */
@@ -50,6 +50,10 @@ export async function findCorrections(
     );
   const isUnknown = frequency === 0 && !isBeginning && !hasDigit(word);
   if (isUnknown) await addWords(await findSameWords(tools, session, word), factors.stem, false);
+  if (isUnknown && alternatives.length === 0) {
+    const { choices, factor, isGuess } = await findUmlautCompounds(tools, session, word, isGerman);
+    await addChoices(choices, factor, isGuess);
+  }
   if (alternatives.length === 0) {
     const near = await vocabulary.near(session, word);
     const alike = near.filter(other => !beginsOtherwise(word, other));
@@ -59,8 +63,10 @@ export async function findCorrections(
   if (isUnknown && alternatives.length === 0)
     await addWords(await vocabulary.further(session, word), factors.typos, true);
   if (isUnknown && alternatives.length === 0) {
-    const { choices, factor, isGuess } = await findSimilarWords(tools, session, word, isGerman);
-    await addChoices(choices, factor, isGuess);
+    for await (const { choices, factor, isGuess } of generateSimilarWords(tools, session, word, isGerman)) {
+      await addChoices(choices, factor, isGuess);
+      if (alternatives.length > 0) break;
+    }
   }
   return { alternatives, frequency: most, certain };
 }

@@ -5,14 +5,14 @@ import type { Piece } from './pieces.ts';
 
 /** The names of each unit, in their indexed form. */
 const units = [
-  'in inch inches zoll',
+  'in inch inches zoll pouce pouces',
   'ft foot feet fuss',
   'yd yard yards',
   'mm millimeter millimetre millimeters millimetres',
   'cm centimeter centimetre centimeters centimetres zentimeter',
   'm meter metre meters metres',
-  'g gram grams gramm',
-  'kg kilogram kilograms kilo kilogramm',
+  'g gram grams gramm gramme grammes',
+  'kg kilogram kilograms kilo kilos kilogramm kilogramme kilogrammes',
   'oz ounce ounces unze unzen',
   'lb lbs pound pounds pfund',
   'cl',
@@ -31,7 +31,7 @@ const units = [
   'hp horsepower ps',
   'gb gigabyte gigabytes',
   'tb terabyte terabytes',
-  'h hr hrs hour hours stunden',
+  'h hr hrs hour hours stunden heure heures',
   'pc pcs piece pieces stuck stk teilig tlg er',
   'pk pack packs',
   'ct count',

@@ -14,6 +14,8 @@ const minRestLength = 2;
 const minStartLength = 5;
 /** A shorter word may be the end of others by chance. */
 const minHeadLength = 4;
+/** The fewest letters of a compound before the word that it ends with: a `visage` is not a `säge`. */
+const minFirstLength = 3;
 /** The fewest letters of a word before another that has a typo. */
 const minBeginningLength = 3;
 /** The fewest letters of a word that finds longer ones by their end: `zange` finds a `wasserpumpenzange`. */
@@ -47,6 +49,28 @@ export async function findUmlauts({ vocabulary, stems }: Tools, session: Session
   return [...(await vocabulary.known(session, [plain, ...inflect(plain, stems)]))].sort();
 }
 
+/**
+ * Compounds with a word that documents write with umlauts: `buero` finds a `Bürostuhl`.
+ * @param isGerman whether the catalog is German: elsewhere, `coeur` is not a word with an umlaut
+ */
+export async function findUmlautCompounds(
+  { vocabulary, stems }: Tools,
+  session: Session,
+  word: string,
+  isGerman: () => Promise<boolean>,
+): Promise<Likeness> {
+  const plain = removeUmlauts(word);
+  // German hardly has words that end with these umlauts; English has `blue` and `shoe`.
+  if (plain.length === word.length || /[aou]e$/.test(word) || !(await isGerman())) return toLikeness([]);
+  const words = await vocabulary.beginning(session, plain, plain.length + maxHeadLength, maxWords);
+  if (plain.length < minHeadLength) return toLikeness(words, true);
+  for (const form of [plain, ...inflect(plain, stems)]) {
+    for (const compound of await vocabulary.ending(session, form, maxWords))
+      if (compound.length >= form.length + minFirstLength) words.push(compound);
+  }
+  return toLikeness([...new Set(words)]);
+}
+
 export interface Likeness {
   /** Each is one word, or several that a document must have together. */
   readonly choices: readonly (readonly string[])[];
@@ -55,48 +79,46 @@ export interface Likeness {
   readonly isGuess: boolean;
 }
 
+const toLikeness = (words: readonly string[], isGuess = false): Likeness => ({
+  choices: words.map(one => [one]),
+  factor: factors.alike,
+  isGuess,
+});
+
 interface Tools {
   readonly vocabulary: Vocabulary;
   readonly stems: Stems;
 }
 
 /**
+ * Generates alternatives, the best kind first. Of each kind, words may be in no document that is searched.
  * @param isGerman whether the catalog is German: in English, `organ` is unrelated to an `organizer`
- * @returns the best kind of alternatives that exists; no words if there are none
  */
-export async function findSimilarWords(
+export async function* generateSimilarWords(
   { vocabulary, stems }: Tools,
   session: Session,
   word: string,
   isGerman: () => Promise<boolean>,
-): Promise<Likeness> {
-  const toLikeness = (words: readonly string[], isGuess = false) => ({
-    ...{ choices: words.map(one => [one]), factor: factors.alike, isGuess },
-  });
+): AsyncGenerator<Likeness> {
   if (word.length >= minEndingLength) {
-    for (const form of [word, ...inflect(word, stems)]) {
-      const compounds = await vocabulary.ending(session, form, maxWords);
-      if (compounds.length > 0) return toLikeness(compounds, form.length < minHeadLength);
-    }
+    for (const form of [word, ...inflect(word, stems)])
+      yield toLikeness(await vocabulary.ending(session, form, maxWords), form.length < minHeadLength);
   }
   const starts = [word, ...inflect(word, stems)].filter(({ length }) => length >= minStartLength);
   if (starts.length > 0 && (await isGerman())) {
-    for (const form of starts.sort((one, other) => one.length - other.length)) {
-      const compounds = await vocabulary.beginning(session, form, form.length + maxHeadLength, maxWords);
-      if (compounds.length > 0) return toLikeness(compounds);
-    }
+    for (const form of starts.sort((one, other) => one.length - other.length))
+      yield toLikeness(await vocabulary.beginning(session, form, form.length + maxHeadLength, maxWords));
   }
-  for (const form of inflect(word, stems).filter(({ length }) => length < word.length)) {
-    const near = await vocabulary.near(session, form);
-    if (near.length > 0) return toLikeness(near.slice(0, maxWords));
-  }
-  for (const form of [word, ...inflect(word, stems).filter(({ length }) => length < word.length)]) {
-    const compounds = await vocabulary.endingNear(session, form);
-    if (compounds.length > 0) return toLikeness(compounds);
-  }
+  const shorter = inflect(word, stems).filter(({ length }) => length < word.length);
+  for (const form of shorter) yield toLikeness((await vocabulary.near(session, form)).slice(0, maxWords));
+  for (const form of [word, ...shorter]) yield toLikeness(await vocabulary.endingNear(session, form));
   const misspelt = await findMisspeltEnd(vocabulary, session, [...word]);
-  if (misspelt.length > 0) return { choices: misspelt, factor: factors.alike, isGuess: false };
-  return toLikeness(await findParts({ vocabulary, stems }, session, word), true);
+  yield { choices: misspelt, factor: factors.alike, isGuess: false };
+  // German plurals (`fahrräder`), but also English agent nouns.
+  const singular = word.endsWith('er') ? word.slice(0, -2) : '';
+  if (singular.length >= minHeadLength)
+    yield toLikeness(await vocabulary.ending(session, singular, maxWords), true);
+  yield toLikeness(await findParts({ vocabulary, stems }, session, word), true);
 }
 
 /** The longest known word that ends it, which says what it is, or begins it; else words with the same end or start. */

@@ -67,15 +67,17 @@ const minLength = 3;
 
 export function createStems(chosen: readonly Language[]) {
   const active = chosen.map(language => ({ language, stem: stemmers[language] }));
-  const stemWord = (stem: (word: string) => string, isEnglish: boolean, word: string): string => {
-    if (!isEnglish) return stem(word);
+  const stemWord = (stem: (word: string) => string, language: Language, word: string): string => {
+    // The stemmer keeps the n of `Nudeln`.
+    if (language === 'de') return stem(word.endsWith('eln') ? word.slice(0, -1) : word);
+    if (language !== 'en') return stem(word);
     const stemmed = stem(toAmerican(irregular.get(word) ?? word));
     return irregular.get(stemmed) ?? stemmed;
   };
   const fillers = getFillers(chosen);
   const known = createBoundedMap<string, readonly string[]>(knownWords);
   const makeStems = (word: string): readonly string[] =>
-    active.map(({ language, stem }) => stemWord(stem, language === 'en', word));
+    active.map(({ language, stem }) => stemWord(stem, language, word));
   const getStems = (word: string): readonly string[] => known.getOrCreate(word, makeStems);
   return {
     /** The beginning that all forms of the word share, except those of `others`. */

@@ -20,6 +20,8 @@ const shop = [
   'Razor Blades 4s',
   'Klingen 8er Pack',
   'Klingen 4er Pack',
+  'Écran 27 pouces',
+  'Farine 500 g',
 ];
 
 describeOnDatabases('words and measures in other spellings on %s', kind => {
@@ -42,6 +44,8 @@ describeOnDatabases('words and measures in other spellings on %s', kind => {
     ['8 razor blades', 'Razor Blades 8s'],
     ['klingen 8 stück', 'Klingen 8er Pack'],
     ['klingen 8 stk', 'Klingen 8er Pack'],
+    ['écran 27"', 'Écran 27 pouces'],
+    ['farine 500 grammes', 'Farine 500 g'],
     ['what is a jewellery box', 'Jewelry Box'],
   ])('%j finds %j first, with all words', async (query, name) => {
     const { data, meta } = await search(query);
