@@ -123,6 +123,8 @@ export function createSuggester(
     const [first, second] = pieces;
     // A single piece with digits may be the code of a variant.
     if (first === undefined || (second === undefined && /\d/.test(first.word))) return [];
+    // Names are in memory without joined words: `l'or` would be the beginning of `Lord`.
+    if (pieces.some(({ parts }) => parts.length > 0)) return [];
     const all = await synonyms.current();
     if (pieces.some((_, at) => findSynonyms(pieces, at, all).length > 0)) return [];
     const wanted = pieces.map(({ word }) => word);

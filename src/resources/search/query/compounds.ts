@@ -1,13 +1,8 @@
 /** Compound words: where they may be split, the letters that link their parts, and compounds of adjacent words. */
-import type { CachedWords } from '../../../storage/search/cached.ts';
 import type { Choice, Term } from '../../../storage/search/expression.ts';
-import type { DocumentType } from '../../../storage/search/index.ts';
-import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
-import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { isDivided } from '../../../storage/search/text/unspaced.ts';
-import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { Piece } from './pieces.ts';
 import { inflect, removeUmlauts } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
@@ -57,16 +52,11 @@ function removePluralEndings(word: string): string[] {
   return found.map(ending => word.slice(0, -ending.length));
 }
 
-interface Tools {
-  readonly reader: SearchReader;
-  readonly vocabulary: Vocabulary;
-  readonly stems: Stems;
-  readonly joined: CachedWords<ReadonlySet<string>>;
-}
-
 interface Candidate {
   readonly word: string;
   readonly forms: readonly string[];
+  /** Forms of the words in the other order. */
+  readonly reversed: readonly string[];
   readonly isCode: boolean;
   readonly first: number;
   readonly last: number;
@@ -94,13 +84,8 @@ interface Neighbours {
   readonly last: number;
 }
 
-/** Adjacent words that documents write as one word; for codes also as the prefix of a word. */
-export async function findJoinedNeighbours(
-  { reader, stems, vocabulary, joined }: Tools,
-  session: SearchSession,
-  pieces: readonly Piece[],
-  types: readonly DocumentType[],
-): Promise<Neighbours[]> {
+/** Adjacent words as one word: two of any kind, or up to four with a digit. */
+function listCandidates(pieces: readonly Piece[], stems: Stems): Candidate[] {
   const candidates: Candidate[] = [];
   for (const [first, { word: start }] of pieces.entries()) {
     let word = start;
@@ -116,18 +101,38 @@ export async function findJoinedNeighbours(
       const plain = removeUmlauts(word);
       const joins = [word, ...(plain === word ? [] : [plain]), ...(shortened === '' ? [] : [shortened])];
       const forms = isCode ? [] : [...joins.flatMap(join => [join, ...inflect(join, stems)]), ...irregular];
-      if (isCode || last === first + 1) candidates.push({ word, forms, isCode, first, last });
+      const isPair = last === first + 1;
+      const reverse = end + start;
+      const reversed =
+        isPair && !isCode && Math.min(start.length, end.length) >= minPartLength
+          ? [reverse, ...inflect(reverse, stems)]
+          : [];
+      if (isCode || isPair) candidates.push({ word, forms, reversed, isCode, first, last });
     }
   }
-  const forms = candidates.flatMap(candidate => candidate.forms);
+  return candidates;
+}
+
+/**
+ * Adjacent words that documents write as one word; for codes also as the prefix of a word. In German in either order: a
+ * `hemd herren` is a `Herrenhemd`, while a `house light` is no `lighthouse`.
+ */
+export async function findJoinedNeighbours(
+  { tools: { reader, stems, vocabulary, joined }, session, types, isGerman }: QueryContext,
+  pieces: readonly Piece[],
+): Promise<Neighbours[]> {
+  const candidates = listCandidates(pieces, stems);
+  const forms = candidates.flatMap(candidate => [...candidate.forms, ...candidate.reversed]);
   const known =
     forms.length === 0
       ? new Set<string>()
       : await joined(session.seen, forms.join(' '), () => vocabulary.known(session, forms));
   await reader.fetch(session, collectTerms(pieces, candidates));
   const found: Neighbours[] = [];
-  for (const { word, forms, isCode, first, last } of candidates) {
+  for (const { word, forms, reversed, isCode, first, last } of candidates) {
     for (const form of forms) if (known.has(form)) found.push({ choice: [{ word: form }], first, last });
+    for (const form of reversed)
+      if (known.has(form) && (await isGerman())) found.push({ choice: [{ word: form }], first, last });
     const isLast = last === pieces.length - 1;
     if (!isCode) continue;
     const few = isLast ? await reader.beginning(session, word) : undefined;

@@ -67,13 +67,6 @@ export async function understand(
 ): Promise<QueryWord[]> {
   const pieces = parsePieces(query);
   if (types.length === 0) return [];
-  const named = await tools.named({ session, query, pieces, types, definitions });
-  const neighbours = [
-    ...(await findJoinedNeighbours(tools, session, pieces, types)),
-    ...findOtherUnits(pieces),
-    ...findOtherScales(pieces),
-    ...named.measures,
-  ];
   const context: QueryContext = {
     tools,
     session,
@@ -81,6 +74,13 @@ export async function understand(
     isTyped: completions !== undefined,
     isGerman: runOnce(() => isGermanCatalog({ tools, session, types })),
   };
+  const named = await tools.named({ session, query, pieces, types, definitions });
+  const neighbours = [
+    ...(await findJoinedNeighbours(context, pieces)),
+    ...findOtherUnits(pieces),
+    ...findOtherScales(pieces),
+    ...named.measures,
+  ];
   const words: QueryWord[] = [];
   for (const [index, piece] of pieces.entries()) {
     const together = [

@@ -95,7 +95,7 @@ export function weighWord(
 }
 
 export function computeScore(features: Features, words: readonly Weighed[], facts: Facts): Score {
-  let [sum, most, lacking] = [0, 0, 0];
+  let [sum, once, most, lacking] = [0, 0, 0, 0];
   const inTitle: boolean[] = [];
   const missing: string[] = [];
   const named = words.filter(({ isFiller }) => !isFiller);
@@ -103,20 +103,23 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const kind = features.kinds.length === 0 ? undefined : findKind(features, last);
   for (const { text, weight, ways: all, isFiller } of words) {
     const ways = removeNames(all, features);
-    const { value, titled } = computeBest(features, kind, ways);
+    const { value, best, titled } = computeBest(features, kind, ways);
     if (value === 0 || isGuessed(features, ways)) {
       // Fillers are missing only if the query has no other words.
       if (!isFiller || named.length === 0) missing.push(text);
       lacking += weight;
     }
     sum += weight * value;
+    once += weight * best;
     most += weight;
     inTitle.push(titled);
   }
   if (most === 0) return { value: 0, missing };
   const titled = inTitle.filter(Boolean).length;
+  // Nothing is more exact than a title of just these words, even if accessories also have them in other fields.
+  const isWholeTitle = titled === words.length && titled === features.titleLength;
   const value =
-    (shares.words * sum) / most +
+    (shares.words * (isWholeTitle ? once : sum)) / most +
     shares.title * Math.min(1, titled / features.titleLength) +
     shares.together * Math.max(measureNeighbours(features.title, words), measureNeighbours(kind, words)) +
     (kind !== undefined || isHead(features, last) ? shares.head : 0) +
@@ -143,12 +146,12 @@ function removeNames(ways: readonly Way[], { brand }: Features): readonly Way[] 
   );
 }
 
-/** The value of a word, by its best way in each field, and whether it is in the title. */
+/** The value of a word, by its best way in each field, its value in the best one, and whether it is in the title. */
 function computeBest(
   features: Features,
   kind: Kind | undefined,
   ways: readonly Way[],
-): { value: number; titled: boolean } {
+): { value: number; best: number; titled: boolean } {
   let best = kind === undefined ? 0 : kind.weight * computeFactor(kind, ways);
   let sum = best;
   let titled = false;
@@ -158,12 +161,18 @@ function computeBest(
     if (value > best) best = value;
     if (value > 0 && field === features.title) titled = true;
   }
-  if (best > 0) return { value: Math.min(1, (best + again * (sum - best)) / (1 + again)), titled };
+  if (best > 0)
+    return {
+      value: Math.min(1, (best + again * (sum - best)) / (1 + again)),
+      best: Math.min(1, best),
+      titled,
+    };
   const isThere = ways.some(
     ({ texts }) =>
       texts.length > 1 && texts.every(text => features.fields.some(({ words }) => words.includes(text))),
   );
-  return { value: isThere ? scattered * scattered : 0, titled };
+  const value = isThere ? scattered * scattered : 0;
+  return { value, best: value, titled };
 }
 
 /** Whether a document has a word only by a guess. */

@@ -18,6 +18,8 @@ const shop = [
   'Kinderfahrrad',
   'Blu-ray Film',
   'Shorts',
+  'Herrenhemd bügelfrei',
+  'Teller mit Rand',
 ];
 
 describeOnDatabases('German words on %s', kind => {
@@ -30,6 +32,8 @@ describeOnDatabases('German words on %s', kind => {
     ['saege', ['Stichsäge', 'Sägeblatt für Metall']],
     ['nudel dinkel', ['Dinkel Nudeln']],
     ['kartoffel mehlig', ['Speisekartoffeln mehlig']],
+    ['hemd herren bügelfrei', ['Herrenhemd bügelfrei']],
+    ['hemden herren bügelfrei', ['Herrenhemd bügelfrei']],
   ])('%j finds %j with all words', async (query, names) => {
     const { data } = await search(query);
     const whole = data.filter(({ missing }: { missing: readonly string[] }) => missing.length === 0);

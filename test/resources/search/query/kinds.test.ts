@@ -1,4 +1,7 @@
-/** A search for a kind of thing: things of that kind, by the last name of their category, come before accessories. */
+/**
+ * A search for a kind of thing, or for a name: things of that kind, by the last name of their category, come before
+ * accessories, and the thing of just that name before all others.
+ */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../../support/service/databases.ts';
 import { useNamedShop } from './named-shop.ts';
@@ -13,6 +16,14 @@ const shop = [
   { name: 'Tablett für den Tisch', category: 'Küche > Tabletts' },
   { name: 'Filter paper for coffee machines', category: 'Kitchen > Filters' },
   { name: 'Barista Pro 3000', category: 'Kitchen > Kettles & Coffee Machines' },
+  {
+    name: 'Nova 15 Pro',
+    sku: 'NOVA15P',
+    tags: ['nova', '15'],
+    description: 'The Nova 15 is faster than ever.',
+  },
+  { name: 'Case for Nova 15', brand: 'Nova', tags: ['nova 15'], description: 'Fits each Nova 15.' },
+  { name: 'Nova 15', stock: { tracked: true, onHand: 0, backorder: false } },
 ];
 
 describeOnDatabases('kinds of things on %s', kind => {
@@ -26,6 +37,7 @@ describeOnDatabases('kinds of things on %s', kind => {
     ['tisch', ['Eiche massiv 180', 'Tablett für den Tisch']],
     ['coffee machine', ['Barista Pro 3000', 'Filter paper for coffee machines']],
     ['coffee filter', ['Filter paper for coffee machines']],
+    ['nova 15', ['Nova 15', 'Nova 15 Pro', 'Case for Nova 15']],
   ])('%j finds %p first', async (query, names) => {
     const titles = (await searchShop(query)).data.map(({ title }: { title: string }) => title);
     expect(titles.slice(0, names.length)).toEqual(names);

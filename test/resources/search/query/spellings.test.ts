@@ -22,6 +22,7 @@ const shop = [
   'Klingen 4er Pack',
   'Écran 27 pouces',
   'Farine 500 g',
+  'Lighthouse Painting',
 ];
 
 describeOnDatabases('words and measures in other spellings on %s', kind => {
@@ -51,6 +52,11 @@ describeOnDatabases('words and measures in other spellings on %s', kind => {
     const { data, meta } = await search(query);
     expect(data[0]).toMatchObject({ title: name, missing: [] });
     expect(meta.relaxed).toBeUndefined();
+  });
+
+  test('where the catalog is not German, words in another order are not a compound', async () => {
+    expect((await search('light house painting')).data[0].missing).toEqual([]);
+    expect((await search('house light painting')).data[0].missing).toEqual(['light']);
   });
 
   test('words that only end alike are not the same', async () => {
