@@ -29,18 +29,27 @@ describeOnDatabases('suggestions on %s', kind => {
 
   test('match all parts of a hyphenated word', async () => {
     await using service = await startTestService(kind);
-    for (const name of ['Polo Shirt', 'T-Shirt', 'USB-C Cable', 'Cable Tie'])
+    for (const name of [
+      'Polo Shirt',
+      'T-Shirt',
+      'USB-C Cable',
+      'Cable Tie',
+      "L'Oréal Shampoo",
+      'Lord of the Rings',
+    ])
       await addProduct(service, { name });
     await awaitNames(service);
-    for (const [query, title] of [
+    for (const [query, ...titles] of [
       ['t-sh', 'T-Shirt'],
       ['usb-c ca', 'USB-C Cable'],
-    ] as const) {
-      const path = `/v1/search/suggest?q=${encodeURIComponent(query)}`;
+      // What the letters also begin comes after it.
+      ["l'or", "L'Oréal Shampoo", 'Lord of the Rings'],
+    ]) {
+      const path = `/v1/search/suggest?q=${encodeURIComponent(query ?? '')}`;
       const { body } = await call(service, { path, as: 'user' });
       expect([query, body.products.map((product: { title: string }) => product.title)]).toEqual([
         query,
-        [title],
+        titles,
       ]);
     }
   });

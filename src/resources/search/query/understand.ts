@@ -193,14 +193,21 @@ const findCombinations = async (
   ...(await findWordsApart(context, word, frequency)),
 ];
 
-/** Forms by `-er`, which are guesses if documents have the word: where `leder` is sold, `led` is no form of it. */
+/** The fewest letters before `-er` of a word that no document has, for the rest to be a form of it. */
+const minBeforeEr = 4;
+
+/**
+ * Forms by `-er`, which are guesses if documents have the word: where `drucker` are sold, `druck` is no form of it. Very
+ * short ones always are: `led` is not `leder`.
+ */
 async function findLooseForms(
   context: QueryContext,
   word: string,
   forms: readonly string[],
 ): Promise<readonly string[]> {
   const loose = forms.filter(form => isLooseForm(word, form));
-  return loose.length > 0 && (await readFrequency(context, toChoice(word))) > 0 ? loose : [];
+  if (loose.length > 0 && (await readFrequency(context, toChoice(word))) > 0) return loose;
+  return loose.filter(form => Math.min(form.length, word.length) < minBeforeEr);
 }
 
 /** Whether two words differ only by `-er`, which ends plurals in German and agent nouns in English. */

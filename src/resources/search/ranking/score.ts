@@ -1,6 +1,6 @@
 /** How good a hit is: how much of the query it has, in which fields and how exactly, and how rare those words are. */
 import type { Term } from '../../../storage/search/expression.ts';
-import { negligible, type QueryWord } from '../query/word.ts';
+import { factors, negligible, type QueryWord } from '../query/word.ts';
 import type { Features, Field, Kind } from './features.ts';
 
 /** Facts about a document other than its words. */
@@ -96,6 +96,7 @@ export function weighWord(
 
 export function computeScore(features: Features, words: readonly Weighed[], facts: Facts): Score {
   let [sum, once, most, lacking] = [0, 0, 0, 0];
+  let isExact = true;
   const inTitle: boolean[] = [];
   const missing: string[] = [];
   const named = words.filter(({ isFiller }) => !isFiller);
@@ -113,11 +114,12 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
     once += weight * best;
     most += weight;
     inTitle.push(titled);
+    isExact &&= titled && best >= factors.stem;
   }
   if (most === 0) return { value: 0, missing };
   const titled = inTitle.filter(Boolean).length;
   // Nothing is more exact than a title of just these words, even if accessories also have them in other fields.
-  const isWholeTitle = titled === words.length && titled === features.titleLength;
+  const isWholeTitle = isExact && words.length === features.titleLength;
   const value =
     (shares.words * (isWholeTitle ? once : sum)) / most +
     shares.title * Math.min(1, titled / features.titleLength) +

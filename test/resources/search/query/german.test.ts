@@ -20,6 +20,7 @@ const shop = [
   'Shorts',
   'Herrenhemd bügelfrei',
   'Teller mit Rand',
+  'LED Lampe',
 ];
 
 describeOnDatabases('German words on %s', kind => {
@@ -40,11 +41,13 @@ describeOnDatabases('German words on %s', kind => {
     expect(getTitles(whole).sort()).toEqual(names);
   });
 
-  // Two letters begin many words, a plural in -er may be a person, and a compound shares only a part.
+  // Two letters begin many words, a plural in -er may be a person, and a compound shares only a part. Three letters
+  // before -er are another word.
   test.each([
     ['oel', ['Ölkanne']],
     ['fahrräder', ['Kinderfahrrad']],
     ['akkuschrauber', ['Akku-Bohrschrauber']],
+    ['leder', ['LED Lampe']],
   ])('%j guesses %j', async (query, names) => {
     const { data, meta } = await search(query);
     expect(getTitles(data)).toEqual(names);
