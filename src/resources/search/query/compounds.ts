@@ -84,8 +84,8 @@ interface Neighbours {
   readonly last: number;
 }
 
-/** Adjacent words as one word: two of any kind, or up to four with a digit. */
-function listCandidates(pieces: readonly Piece[], stems: Stems): Candidate[] {
+/** Adjacent words as one word: two of any kind, or up to four with a digit. Only in German in the other order. */
+function listCandidates(pieces: readonly Piece[], stems: Stems, isGerman: boolean): Candidate[] {
   const candidates: Candidate[] = [];
   for (const [first, { word: start }] of pieces.entries()) {
     let word = start;
@@ -104,7 +104,7 @@ function listCandidates(pieces: readonly Piece[], stems: Stems): Candidate[] {
       const isPair = last === first + 1;
       const reverse = end + start;
       const reversed =
-        isPair && !isCode && Math.min(start.length, end.length) >= minPartLength
+        isGerman && isPair && !isCode && Math.min(start.length, end.length) >= minPartLength
           ? [reverse, ...inflect(reverse, stems)]
           : [];
       if (isCode || isPair) candidates.push({ word, forms, reversed, isCode, first, last });
@@ -121,7 +121,7 @@ export async function findJoinedNeighbours(
   { tools: { reader, stems, vocabulary, joined }, session, types, isGerman }: QueryContext,
   pieces: readonly Piece[],
 ): Promise<Neighbours[]> {
-  const candidates = listCandidates(pieces, stems);
+  const candidates = listCandidates(pieces, stems, pieces.length > 1 && (await isGerman()));
   const forms = candidates.flatMap(candidate => [...candidate.forms, ...candidate.reversed]);
   const known =
     forms.length === 0
@@ -130,9 +130,8 @@ export async function findJoinedNeighbours(
   await reader.fetch(session, collectTerms(pieces, candidates));
   const found: Neighbours[] = [];
   for (const { word, forms, reversed, isCode, first, last } of candidates) {
-    for (const form of forms) if (known.has(form)) found.push({ choice: [{ word: form }], first, last });
-    for (const form of reversed)
-      if (known.has(form) && (await isGerman())) found.push({ choice: [{ word: form }], first, last });
+    for (const form of [...forms, ...reversed])
+      if (known.has(form)) found.push({ choice: [{ word: form }], first, last });
     const isLast = last === pieces.length - 1;
     if (!isCode) continue;
     const few = isLast ? await reader.beginning(session, word) : undefined;
