@@ -1,15 +1,10 @@
 /** Checks the documents of variants against their columns, and what products show of their variants against these. */
 import { sql } from 'kysely';
+import { buildLockedColumns, type LockedProduct, productJson } from '../../resources/products/row.ts';
 import {
-  buildLockedColumns,
-  type LockedProduct,
-  type ProductRow,
-  productJson,
-  productOf,
-  toProductFields,
-  toProductRow,
-} from '../../resources/products/row.ts';
-import { createVariantSummarizer } from '../../resources/products/writes/variant-summary.ts';
+  createSummaryRowBuilder,
+  createVariantSummarizer,
+} from '../../resources/products/writes/variant-summary.ts';
 import * as ofVariants from '../../resources/variants/row.ts';
 import { storedVariant } from '../../resources/variants/stored.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
@@ -74,7 +69,7 @@ function createColumnsCheck(database: Storage): Check {
 
 function createSummariesCheck(database: Storage): Check {
   const { build } = database;
-  const summarize = createVariantSummarizer(database);
+  const buildSummaryRow = createSummaryRowBuilder(createVariantSummarizer(database));
   // Not `in`: PostgreSQL would read all variants for each page of products, and above 262,144 of them for each product.
   const select = sql<Counted>`select * from (
       select ${buildLockedColumns(database.dialect)}, variant_count,
@@ -83,21 +78,13 @@ function createSummariesCheck(database: Storage): Check {
         or (select product_id from product_variants where product_id = products.id limit 1) is not null
     ) as products_with_variants`;
 
-  /** The row that a product should have, given its variants. */
-  async function computeRightRow(session: Session, before: Counted, at: number): Promise<ProductRow> {
-    const old = productOf(before);
-    const fields = toProductFields(old, before.base_price);
-    const next = await summarize(session, before, old, fields, { count: before.counted });
-    return toProductRow(next.fields, at, next.kept);
-  }
-
   /** Products whose document differs from the one that they should have. */
   async function* findDifferingProducts(session: Session): AsyncGenerator<Counted> {
     for await (const rows of readRowPages(session, build, select)) {
       for (const before of rows) {
         // The check of documents finds those that are not valid JSON.
         if (readDocument(before) === undefined) continue;
-        const { document } = await computeRightRow(session, before, Date.parse(productOf(before).updatedAt));
+        const { document } = await buildSummaryRow(session, before, before.counted);
         if (productJson({ id: before.id, document }) !== productJson(before)) yield before;
       }
     }
@@ -112,7 +99,7 @@ function createSummariesCheck(database: Storage): Check {
       ),
     async repair(session, now) {
       for await (const before of findDifferingProducts(session)) {
-        const row = await computeRightRow(session, before, Math.max(now, before.updated_at));
+        const row = await buildSummaryRow(session, before, before.counted, Math.max(now, before.updated_at));
         await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
       }
       createCollectionVersions(database).advance(session, 'products');

@@ -94,24 +94,17 @@ function findImage(product: Shower | undefined, id: number): CategoryImage | und
   return image && { image_id: id, image_product_id: product.id, image_url: image.url };
 }
 
-interface Named {
-  readonly id: number;
-}
-
 /** @returns a function that removes images that a product has lost from the categories that show them */
 export function createCategoryImageRemover(database: Database, outbox: Outbox) {
   const writer = createCategoryWriter(database, outbox);
   return async (
     session: Transaction,
     productId: number,
-    { before: had, after: has }: { readonly before: readonly Named[]; readonly after: readonly Named[] },
+    lost: ReadonlySet<number>,
     cause: Cause,
   ): Promise<void> => {
-    const kept = new Set(has.map(({ id }) => id));
-    if (had.every(({ id }) => kept.has(id))) return;
-    const query = writer.ofImagesOf({ productId });
-    for (const before of await session.all(query)) {
-      if (before.image_id !== null && kept.has(before.image_id)) continue;
+    for (const before of await session.all(writer.ofImagesOf({ productId }))) {
+      if (before.image_id === null || !lost.has(before.image_id)) continue;
       const at = computeChangeMoment(cause.at, Math.max(before.updated_at, before.path_at));
       const changes = { ...noImage, updated_at: at };
       await writer.update(session, before.id, changes);

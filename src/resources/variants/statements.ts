@@ -8,8 +8,6 @@ import { prepareQuery } from '../../storage/prepared.ts';
 import { type StoredVariant, type VariantRow, variantColumns, variantNames, variants } from './row.ts';
 
 export const storedColumns = ['id', 'document', 'updated_at'] as const;
-/** Rows per statement when reading or deleting all variants of a product. */
-const rowsAtOnce = 500;
 
 export function buildVariantStatements(database: Pick<Database, 'build' | 'dialect'>) {
   const { build, dialect } = database;
@@ -43,22 +41,10 @@ export function buildVariantStatements(database: Pick<Database, 'build' | 'diale
       argument => sql`select position from product_variants where product_id = ${argument.productId}
         order by position desc, id desc limit 1`,
     ),
-    someAfter: prepareQuery<{ productId: number; after: number }, StoredVariant>(
-      build,
-      argument => sql`select id, document, updated_at from product_variants
-        where product_id = ${argument.productId} and id > ${argument.after}
-        order by id limit ${sql.lit(rowsAtOnce)}`,
-    ),
     allOf: prepareQuery<{ productId: number }, StoredVariant>(
       build,
       argument => sql`select id, document, updated_at from product_variants
         where product_id = ${argument.productId} order by position, id`,
-    ),
-    removeUpTo: prepareQuery<{ productId: number; last: number }, unknown>(build, argument =>
-      build
-        .deleteFrom('product_variants')
-        .where('product_id', '=', argument.productId)
-        .where('id', '<=', argument.last),
     ),
     total: prepareQuery<{ productId: number }, Total>(
       build,

@@ -6,13 +6,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { createCachedRows } from '../../storage/changes/rows.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
-import {
-  type Database,
-  maxId,
-  type Session,
-  StorageError,
-  type Transaction,
-} from '../../storage/database.ts';
+import { type Database, maxId, type Session, type Transaction } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
 import type { Condition } from '../../storage/list/request.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
@@ -21,6 +15,7 @@ import { takeTurn } from '../../turns/index.ts';
 import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { ProductStore } from '../products/store.ts';
+import { createAllVariants } from './all.ts';
 import { createVariantOptions } from './options.ts';
 import {
   buildVariantChange,
@@ -30,6 +25,7 @@ import {
   toKeptVariant,
   toVariantFields,
   toVariantRow,
+  type VariantRow,
   variantJson,
   variantNames,
   variantOf,
@@ -47,6 +43,13 @@ export interface VariantChange {
   readonly stock?: Stock | null;
 }
 
+/** The variants of a new product; each must have a distinct combination of options. */
+interface NewVariants {
+  /** The id of the product. */
+  readonly id: number;
+  readonly variants: readonly VariantFields[];
+}
+
 export type VariantStore = ReturnType<typeof createVariantStore>;
 
 export function createVariantStore(
@@ -57,6 +60,7 @@ export function createVariantStore(
   const { build, dialect } = database;
   const versions = createCollectionVersions(database);
   const statements = buildVariantStatements(database);
+  const all = createAllVariants(database, outbox);
   const { refuseTaken, makeRoom } = createTakenVariants(database, statements);
   const rows = createCachedRows<StoredVariant, Reply>(database, {
     collection: variants,
@@ -71,6 +75,21 @@ export function createVariantStore(
     if ((before?.sku ?? null) === (after?.sku ?? null) && (before?.gtin ?? null) === (after?.gtin ?? null))
       return;
     versions.advance(session, searchCollection);
+  }
+
+  /** @returns the rows with their ids @throws StorageError `unique` if a sku is taken */
+  async function insertRows(
+    session: Transaction,
+    made: readonly VariantRow[],
+    cause: Cause,
+  ): Promise<StoredVariant[]> {
+    if (made.length === 0) return [];
+    const values = made.map(row => variantNames.map(name => row[name]));
+    const ids = await session.insertMany(statements.insert, values);
+    const stored = made.map((row, index) => ({ ...toStored(row), id: ids[index] ?? 0 }));
+    const changes = stored.map(row => buildVariantChange('created', undefined, row));
+    await outbox.recordAll(session, changes, cause);
+    return stored;
   }
 
   return {
@@ -120,28 +139,25 @@ export function createVariantStore(
         next = Math.max(next, row.position + 1);
         return row;
       });
-      const combinations = new Set<string>();
-      for (const row of made) {
-        if (combinations.has(row.combination))
-          throw new StorageError('unique', 'Two have one combination.', { column: 'options' });
-        combinations.add(row.combination);
-        await refuseTaken(session, row);
-      }
+      for (const row of made) await refuseTaken(session, row);
       for (const fields of all) notifySearch(session, undefined, fields);
-      const values = made.map(row => variantNames.map(name => row[name]));
-      const ids = await session.insertMany(statements.insert, values);
-      const stored = made.map(({ document }, index) => ({
-        id: ids[index] ?? 0,
-        document,
-        updated_at: cause.at,
-      }));
-      await outbox.recordAll(
-        session,
-        stored.map(row => buildVariantChange('created', undefined, row)),
-        cause,
-      );
+      const stored = await insertRows(session, made, cause);
       await products.updateVariantSummary(session, product, stored.length, cause);
       return stored;
+    },
+
+    /**
+     * Inserts the variants of products that have none yet, but whose rows already have the summary of these variants.
+     * @throws StorageError `unique` if a sku is taken
+     */
+    async insertFirst(session: Transaction, products: readonly NewVariants[], cause: Cause): Promise<void> {
+      const kept = { createdAt: cause.at, stock: toKeptStock(null) };
+      const made = products.flatMap(({ id: productId, variants }) =>
+        variants.map((fields, index) =>
+          toVariantRow(fields, cause.at, { ...kept, productId, position: index + 1 }),
+        ),
+      );
+      await insertRows(session, made, cause);
     },
 
     /** Updates variants of one product, which may exchange skus and combinations. @throws as `insert` */
@@ -162,7 +178,7 @@ export function createVariantStore(
         await takeTurn();
         notifySearch(session, old, fields);
         await session.run(statements.updateOne({ id: before.id, ...row }));
-        stored.push({ id: before.id, document: row.document, updated_at: row.updated_at });
+        stored.push({ ...toStored(row), id: before.id });
       }
       const recorded = stored.map((after, index) =>
         buildVariantChange('updated', changes[index]?.before, after),
@@ -179,22 +195,8 @@ export function createVariantStore(
       await products.updateVariantSummary(session, product, -1, cause);
     },
 
-    /** Deletes all variants of a locked product that is about to be deleted. */
-    async removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void> {
-      for (;;) {
-        const some = await session.all(statements.someAfter({ productId, after: 0 }));
-        const last = some.at(-1);
-        if (last === undefined) return;
-        await session.run(statements.removeUpTo({ productId, last: last.id }));
-        await outbox.recordAll(
-          session,
-          some.map(row => buildVariantChange('deleted', row, undefined)),
-          cause,
-        );
-      }
-    },
-
-    ...createVariantOptions(database, outbox, statements),
+    removeAllOn: all.remove,
+    ...createVariantOptions(all),
   };
 }
 
@@ -209,6 +211,8 @@ function toWrittenVariant({ before, fields, stock }: VariantChange, now: number)
       : toVariantRow({ ...written, stock: toStockFields(stock) }, at, { ...kept, stock: toKeptStock(stock) });
   return { before, old, fields: written, row };
 }
+
+const toStored = ({ document, updated_at }: VariantRow) => ({ document, updated_at });
 
 type Codes = Pick<VariantFields, 'sku' | 'gtin'>;
 

@@ -29,8 +29,7 @@ export type ImportCreate =
   | { readonly fields: ProductFields; readonly variants: readonly VariantFields[] };
 
 export interface ImportUpdate {
-  readonly stored: LockedProduct;
-  readonly product: Product;
+  readonly stored: LockedProduct & { readonly value: Product };
   readonly before: ProductFields;
   readonly after: ProductFields;
   readonly inserts: readonly VariantFields[];
@@ -40,7 +39,7 @@ export interface ImportUpdate {
 /** A product while a batch is planned: its state after the records so far. */
 export interface Entry {
   /** Undefined for a new product. */
-  readonly stored: Pick<ImportUpdate, 'stored' | 'product' | 'before'> | undefined;
+  readonly stored: Pick<ImportUpdate, 'stored' | 'before'> | undefined;
   /** The only record of a new product. */
   prepared: PreparedRecord | undefined;
   /** Undefined while `prepared` holds them. */
@@ -53,9 +52,9 @@ export interface Entry {
 
 /** The entry of an existing product. @param variants of the product, if a record may change them */
 export function toEntry(row: LockedProduct, variants?: readonly StoredVariant[]): Entry {
-  const product = productOf(row);
-  const fields = toProductFields(product, row.base_price);
-  const stored = { stored: row, product, before: fields };
+  const value = productOf(row);
+  const fields = toProductFields(value, row.base_price);
+  const stored = { stored: { ...row, value }, before: fields };
   return {
     stored,
     prepared: undefined,
@@ -145,11 +144,11 @@ function moveSku(
  * @param before undefined for a new product
  */
 const computeStock = ({ stored }: Entry, before: ProductFields | undefined): Stock | null =>
-  before === undefined ? null : toStock(before.stock, toKeptStock(stored?.product.stock ?? null));
+  before === undefined ? null : toStock(before.stock, toKeptStock(stored?.stored.value.stock ?? null));
 
 /** The images of a product after the records so far. */
 const computeImages = ({ stored }: Entry, before: ProductFields | undefined): Image[] =>
-  mergeImages(stored?.product.images ?? [], before?.images ?? []);
+  mergeImages(stored?.stored.value.images ?? [], before?.images ?? []);
 
 /** @param own the price of variants without one */
 const computeShownPrice = (slots: readonly Slot[] = [], own: number): number =>

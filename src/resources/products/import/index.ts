@@ -4,41 +4,17 @@
  */
 
 import type { Cause, Outbox } from '../../../events/outbox.ts';
-import { createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
-import { computeChangeMoment } from '../../../storage/moments.ts';
 import { createSearchIndex } from '../../../storage/search/index.ts';
-import { createTableRows } from '../../../storage/table-rows.ts';
-import { createProductTotals } from '../../../storage/totals.ts';
 import { requireAttributes } from '../../attributes/rules.ts';
 import { createDefinitionStore } from '../../attributes/store.ts';
-import { type Categorized, createProductCategories, toCategoryColumns } from '../../categories/assign.ts';
-import { createCategoryImageRemover } from '../../categories/images.ts';
-import { createVariantInserter, type NewVariants } from '../../variants/bulk.ts';
+import { type CategoriesByPath, createProductCategories } from '../../categories/assign.ts';
 import { createVariantStore } from '../../variants/store.ts';
-import { mergeImages } from '../members/images.ts';
-import {
-  addUploads,
-  createUploadReader,
-  createUploadUseWriter,
-  type ImageChange,
-  type Uploads,
-} from '../members/uploads.ts';
-import {
-  buildProductChange,
-  createKeptProduct,
-  type LockedProduct,
-  type ProductRow,
-  toProductRow,
-  type WrittenRow,
-  writtenColumns,
-  writtenNames,
-} from '../row.ts';
+import { addUploads, createUploadReader, type Uploads } from '../members/uploads.ts';
+import { createKeptProduct, type LockedProduct, toWrittenProduct } from '../row.ts';
 import { toSearchText } from '../search-text.ts';
 import { createProductStore } from '../store.ts';
-import { createIndexedRowsWriter } from '../writes/indexed.ts';
-import { createVariantSummarizer } from '../writes/variant-summary.ts';
-import type { ImportUpdate } from './entry.ts';
+import type { ImportCreate, ImportUpdate } from './entry.ts';
 import { createCreationEventWriter } from './events.ts';
 import { createExistingProductsReader } from './existing.ts';
 import type { MatchedProducts } from './matching.ts';
@@ -51,42 +27,45 @@ import { summarizeVariants } from './variants.ts';
 type Mode = 'lock' | 'read';
 
 export function createProductImporter(database: Database, outbox: Outbox) {
-  const totals = createProductTotals(database);
   const search = createSearchIndex(database);
   const categories = createProductCategories(database, outbox);
-  const writeIndexedRows = createIndexedRowsWriter(database, categories);
-  const summarize = createVariantSummarizer(database);
-  const writeUses = createUploadUseWriter(database);
-  const clearLostCategoryImages = createCategoryImageRemover(database, outbox);
-  const insert = createBulkInsert(database, 'products', writtenColumns);
-  const table = createTableRows<UpdatedRow>(database, 'products', writtenNames);
   const release = createReleaser(database);
   const created = createCreationEventWriter(database);
   const definitions = createDefinitionStore(database, outbox);
   const products = createProductStore(database, outbox);
   const variants = createVariantStore(database, outbox, products);
-  const insertVariants = createVariantInserter(database, outbox);
   const existing = createExistingProductsReader(database, variants);
   const readUploads = createUploadReader(database);
-  /** @param product its current state */
+
+  /** @param known has the categories of all products after their updates */
+  async function update(
+    session: Transaction,
+    updates: readonly ImportUpdate[],
+    { uploads, known, cause }: { uploads: Uploads; known: CategoriesByPath; cause: Cause },
+  ): Promise<void> {
+    const changes = updates.map(({ stored, after }) => ({
+      before: stored,
+      fields: after,
+      isOwnPrice: true,
+      images: addUploads(stored.value.images, after.images, uploads),
+      writesVariants: true,
+    }));
+    const changed = await products.update(session, changes, cause, known);
+    await Promise.all(updates.map((one, index) => changeVariants(session, one, changed[index], cause)));
+  }
+
   async function changeVariants(
     session: Transaction,
     { inserts, changes }: ImportUpdate,
-    product: LockedProduct,
+    changed: LockedProduct | undefined,
     cause: Cause,
   ): Promise<void> {
-    if (changes.length > 0) await variants.update(session, product, changes, cause);
-    if (inserts.length === 0) return;
-    const settled = changes.length > 0 ? await products.lock(session, product.id) : product;
-    if (settled !== undefined) await variants.insert(session, settled, inserts, cause);
-  }
-
-  /** @returns the ids, in the order of the rows */
-  function insertAll(session: Transaction, rows: readonly WrittenRow[]): Promise<number[]> {
-    return session.insertMany(
-      insert,
-      rows.map(row => writtenNames.map(name => row[name])),
-    );
+    let product = changed;
+    if (product !== undefined && changes.length > 0) {
+      await variants.update(session, product, changes, cause);
+      if (inserts.length > 0) product = await products.lock(session, product.id);
+    }
+    if (product !== undefined && inserts.length > 0) await variants.insert(session, product, inserts, cause);
   }
 
   return {
@@ -127,87 +106,35 @@ export function createProductImporter(database: Database, outbox: Outbox) {
       if (counts.updated + counts.unchanged + refused.length > 0) search.release(session, words);
       const now = cause.at;
       await categories.share(session);
-      const made = creates.map(create => ('prepared' in create ? create.prepared : create.fields));
-      const known = await categories.find(session, [...made, ...updates.map(({ after }) => after)], cause);
-      const rows = creates.map((create, index) => ({
-        ...toNewRow(create, now, uploads),
-        ...toCategoryColumns(made[index] ?? uncategorized, known),
-      }));
+      const made = creates.map(create => toNewProduct(create, now, uploads));
+      const named = [...made.map(({ fields }) => fields), ...updates.map(({ after }) => after)];
+      const known = await categories.find(session, named, cause);
       await release(session, updates);
-      const ids = await insertAll(session, rows);
-      for (const row of rows) totals.change(session, undefined, row);
-      const changes = [
-        ...ids.map((id, index) => ({ id, before: undefined, after: made[index] })),
-        ...updates.map(({ stored: { id }, before, after }) => ({ id, before, after })),
-      ];
-      await writeIndexedRows(session, changes, known);
+      const ids = await products.insertRows(session, made, known, cause);
       await created(session, ids, cause);
-      await insertVariants(session, collectVariants(creates, ids), cause);
-      await writeUses(session, collectUses(creates, ids), now);
-      const documents = creates.map((create, index) => {
-        const id = ids[index] ?? 0;
-        return 'prepared' in create
-          ? { id, words: create.prepared.words, archived: create.prepared.row.status === 'archived' }
-          : { id, ...toSearchText(create.fields) };
-      });
-      await search.addMany(session, 'product', documents);
-      // All at once: PostgreSQL receives them together, instead of in one round trip each.
-      await Promise.all(
-        updates.map(async update => {
-          const { stored, before, after, product } = update;
-          const { id } = stored;
-          const images = addUploads(product.images, after.images, uploads);
-          const own = { ...product, images };
-          const next = await summarize(session, stored, own, after, { ownPrice: after.price });
-          await search.change(session, 'product', toSearchText(before), { id, ...toSearchText(after) });
-          const row = toProductRow(next.fields, computeChangeMoment(now, stored.updated_at), next.kept);
-          const written = { ...row, ...toCategoryColumns(after, known) };
-          await table.update(session, id, written);
-          totals.change(session, { ...stored, status: before.status }, written);
-          const shown = mergeImages(images, after.images);
-          await writeUses(session, [{ id, before: product.images, after: shown }], now);
-          await clearLostCategoryImages(session, id, { before: product.images, after: shown }, cause);
-          const change = buildProductChange('updated', stored, { id, document: row.document });
-          await outbox.record(session, change, cause);
-          await changeVariants(session, update, { ...stored, ...row }, cause);
-        }),
+      const placed = made.map((one, index) => ({ ...one, id: ids[index] ?? 0 }));
+      await variants.insertFirst(session, placed, cause);
+      await search.addMany(
+        session,
+        'product',
+        placed.map(({ id, text }) => ({ id, ...text })),
       );
+      await update(session, updates, { uploads, known, cause });
       return ids;
     },
   };
 }
 
-const uncategorized: Categorized = { category: null, categories: [] };
-
-/** The row of a new product, including the summary of its variants. */
-function toNewRow(create: ImportPlan['creates'][number], now: number, uploads: Uploads): ProductRow {
-  if ('prepared' in create) return create.prepared.row;
+/** What is written for a new product. */
+function toNewProduct(create: ImportCreate, now: number, uploads: Uploads) {
+  if ('prepared' in create) {
+    const { row, words } = create.prepared;
+    const text = { words, archived: row.status === 'archived' };
+    return { row, fields: create.prepared, text, variants: [], images: [] };
+  }
   const { fields, variants } = create;
   const kept = { ...createKeptProduct(now), images: addUploads([], fields.images, uploads) };
-  if (variants.length === 0) return toProductRow(fields, now, kept);
-  return toProductRow(fields, now, { ...kept, variants: summarizeVariants(variants, fields.price) });
+  const summary = variants.length === 0 ? {} : { variants: summarizeVariants(variants, fields.price) };
+  const { row, members } = toWrittenProduct(fields, now, { ...kept, ...summary });
+  return { row, fields, text: toSearchText(fields), variants, images: members.images };
 }
-
-/** The images of new products, to record the use of uploads. */
-const collectUses = (creates: ImportPlan['creates'], ids: readonly number[]): ImageChange[] =>
-  creates.flatMap((create, index) =>
-    'prepared' in create
-      ? []
-      : [
-          {
-            id: ids[index] ?? 0,
-            before: [],
-            after: create.fields.images.map(({ url }) => ({ url: url ?? '' })),
-          },
-        ],
-  );
-
-const collectVariants = (creates: ImportPlan['creates'], ids: readonly number[]): NewVariants[] =>
-  creates.flatMap((create, index) =>
-    'prepared' in create || create.variants.length === 0
-      ? []
-      : [{ productId: ids[index] ?? 0, variants: create.variants }],
-  );
-
-/** A mapped type, which prepared statements take, unlike an interface. */
-type UpdatedRow = { readonly [Column in keyof WrittenRow]: WrittenRow[Column] } & { readonly id: number };

@@ -4,11 +4,11 @@ import type { Builder, Database, Session, Transaction } from '../../../storage/d
 import { splitIntoParts } from '../../../turns/slices.ts';
 import { computeImageId, type Image, mediaPath, type SentImage } from './images.ts';
 
-/** A product's images before and after a change; none after a deletion. */
-export interface ImageChange {
+/** A product's images before and after a change. */
+interface ImageChange {
   readonly id: number;
-  readonly before: readonly Pick<Image, 'url'>[];
-  readonly after: readonly Pick<Image, 'url'>[];
+  readonly before: readonly Image[];
+  readonly after: readonly Image[];
 }
 
 /** The hash in the address of an uploaded image; undefined for a link. */
@@ -16,7 +16,7 @@ export function findHash(url: string): string | undefined {
   return url.startsWith(mediaPath) ? url.slice(mediaPath.length) : undefined;
 }
 
-const collectHashes = (images: readonly Pick<Image, 'url'>[]): Set<string> =>
+const collectHashes = (images: readonly Image[]): Set<string> =>
   new Set(images.flatMap(({ url }) => findHash(url) ?? []));
 
 /** Records that an image may have become unused: it is deleted later, if no product uses it then. */
@@ -26,7 +26,7 @@ export async function noteUnused(session: Session, build: Builder, hash: string,
   await session.run(unused.compile(build));
 }
 
-/** @returns a function that records changed uses; `at` is the time in epoch milliseconds */
+/** @returns a function that records the changed uses of a product; `at` is the time in epoch milliseconds */
 export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
   async function release(session: Transaction, id: number, hashes: readonly string[], at: number) {
     const gone = build
@@ -37,18 +37,15 @@ export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
     for (const hash of hashes) await noteUnused(session, build, hash, at);
   }
 
-  return async (session: Transaction, changes: readonly ImageChange[], at: number): Promise<void> => {
-    for (const { id, before, after } of changes) {
-      const [had, has] = [collectHashes(before), collectHashes(after)];
-      // Sorted, so that all transactions lock in the same order.
-      const gone = [...had].filter(hash => !has.has(hash)).sort();
-      const fresh = [...has].filter(hash => !had.has(hash)).sort();
-      if (gone.length > 0) await release(session, id, gone, at);
-      for (const hash of fresh) {
-        const use = sql`insert into media_uses (hash, product_id) values (${hash}, ${id})
-          on conflict (hash, product_id) do nothing`;
-        await session.run(use.compile(build));
-      }
+  return async (session: Transaction, { id, before, after }: ImageChange, at: number): Promise<void> => {
+    const [had, has] = [collectHashes(before), collectHashes(after)];
+    // Sorted, so that all transactions lock in the same order.
+    const gone = [...had.difference(has)].sort();
+    if (gone.length > 0) await release(session, id, gone, at);
+    for (const hash of [...has.difference(had)].sort()) {
+      const use = sql`insert into media_uses (hash, product_id) values (${hash}, ${id})
+        on conflict (hash, product_id) do nothing`;
+      await session.run(use.compile(build));
     }
   };
 }

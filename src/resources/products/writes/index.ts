@@ -8,18 +8,20 @@ import type { Database, Transaction } from '../../../storage/database.ts';
 import { createSearchIndex } from '../../../storage/search/index.ts';
 import type { createProductTotals } from '../../../storage/totals.ts';
 import { takeTurn } from '../../../turns/index.ts';
-import { type createProductCategories, toCategoryColumns } from '../../categories/assign.ts';
-import { createCategoryImageRemover } from '../../categories/images.ts';
+import { sendInSlices } from '../../../turns/slices.ts';
+import {
+  type CategoriesByPath,
+  type createProductCategories,
+  toCategoryColumns,
+} from '../../categories/assign.ts';
 import { computeMoment, hasSamePlaces, normalizeCategories } from '../categories.ts';
-import { createUploadUseWriter } from '../members/uploads.ts';
+import type { Image } from '../members/images.ts';
 import {
   buildProductChange,
   type LockedProduct,
-  productJson,
+  type ProductRow,
   productOf,
   type StoredProduct,
-  toProductFields,
-  toProductRow,
   toWrittenProduct,
   type WrittenRow,
   writtenColumns,
@@ -27,15 +29,22 @@ import {
 } from '../row.ts';
 import type { ProductFields } from '../schema.ts';
 import { hasSameTexts, toSearchText } from '../search-text.ts';
-import { createIndexedRowsWriter } from './indexed.ts';
+import { createImageFollower } from './images.ts';
+import { createIndexedRowsWriter, type IndexedFields } from './indexed.ts';
 import { createRowBuilder, type ProductChange, type Sent, type Written } from './rows.ts';
-import { createVariantImageRemover } from './variant-images.ts';
-import { createVariantSummarizer } from './variant-summary.ts';
+import { createSummaryRowBuilder, createSummaryUpdater, createVariantSummarizer } from './variant-summary.ts';
 
 /** The parts shared with reads. */
 interface Shared {
   readonly totals: ReturnType<typeof createProductTotals>;
   readonly categories: ReturnType<typeof createProductCategories>;
+}
+
+/** A product to insert. */
+interface NewProduct {
+  readonly row: ProductRow;
+  readonly fields: IndexedFields;
+  readonly images: readonly Image[];
 }
 
 export function createProductWrites(database: Database, outbox: Outbox, { totals, categories }: Shared) {
@@ -44,12 +53,37 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
   const writeIndexedRows = createIndexedRowsWriter(database, categories);
   const summarize = createVariantSummarizer(database);
   const rowAfter = createRowBuilder(summarize);
-  const clearLostVariantImages = createVariantImageRemover(database, outbox);
-  const clearLostCategoryImages = createCategoryImageRemover(database, outbox);
-  const writeUses = createUploadUseWriter(database);
-  const insertRow = createBulkInsert(database, 'products', writtenColumns, { sizes: [1] });
+  const followImages = createImageFollower(database, outbox);
+  const into = createBulkInsert(database, 'products', writtenColumns);
   const { created_at: _, ...updatedColumns } = writtenColumns;
   const writeChanged = createPartialUpdate(database, 'products', updatedColumns, changedTogether);
+
+  /**
+   * Inserts products with all that their rows imply, but neither their texts for searches nor their events.
+   * @param known has all their categories
+   * @returns the ids, in the order of the products
+   * @throws StorageError `unique` if a sku or an external id is taken
+   */
+  async function insertRows(
+    session: Transaction,
+    products: readonly NewProduct[],
+    known: CategoriesByPath,
+    cause: Cause,
+  ): Promise<number[]> {
+    const rows = products.map(
+      ({ row, fields }): WrittenRow => ({ ...row, ...toCategoryColumns(fields, known) }),
+    );
+    const values = rows.map(row => writtenNames.map(name => row[name]));
+    const ids = await session.insertMany(into, values);
+    for (const row of rows) totals.change(session, undefined, row);
+    const changes = ids.map((id, index) => ({ id, before: undefined, after: products[index]?.fields }));
+    await writeIndexedRows(session, changes, known);
+    for (const [index, id] of ids.entries()) {
+      const after = products[index]?.images ?? [];
+      if (after.length > 0) await followImages(session, { id, before: [], after }, cause);
+    }
+    return ids;
+  }
 
   /**
    * @param check called when no category can be renamed any more, before anything is written
@@ -66,25 +100,26 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
     await Promise.all([categories.share(session), check?.()]);
     const known = await categories.find(session, [fields], cause);
     const { members, row } = toWrittenProduct(fields, computeMoment(cause.at, known));
-    const columns = toCategoryColumns(fields, known);
-    const written = { ...row, ...columns };
-    const [id] = await session.insertMany(insertRow, [writtenNames.map(name => written[name])]);
+    const [id] = await insertRows(session, [{ row, fields, images: members.images }], known, cause);
     if (id === undefined) throw new Error('a new product was given no id');
-    totals.change(session, undefined, written);
     const { document, updated_at } = row;
     const stored = { id, document, updated_at, value: { id, ...members } };
-    await writeIndexedRows(session, [{ id, before: undefined, after: fields }], known);
     await search.add(session, 'product', { id, ...toSearchText(fields) });
     await outbox.record(session, buildProductChange('created', undefined, stored), cause);
     return stored;
   }
 
-  /** Writes new fields to locked products; returns them as stored. */
+  /**
+   * Writes new fields to locked products.
+   * @param given all categories that the fields name, if the caller has found them already
+   * @returns the products as stored
+   */
   async function update(
     session: Transaction,
     changes: readonly ProductChange[],
     cause: Cause,
-  ): Promise<StoredProduct[]> {
+    given?: CategoriesByPath,
+  ): Promise<LockedProduct[]> {
     const sent: Sent[] = [];
     for (const change of changes) {
       await takeTurn();
@@ -92,21 +127,21 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
       sent.push({ ...change, old, fields, isMoved: !hasSamePlaces(fields, old) });
     }
     const named = sent.flatMap(({ fields, isMoved }) => (isMoved ? [fields] : []));
-    const known = await categories.find(session, named, cause);
-    const all: Written[] = [];
-    for (const change of sent) {
-      await takeTurn();
-      all.push({ ...change, ...(await rowAfter(session, change, known, cause.at)) });
-    }
+    const known = given ?? (await categories.find(session, named, cause));
+    // All at once: PostgreSQL receives them together, instead of in one round trip each.
+    const all = await Promise.all(
+      await sendInSlices(sent, change => rowAfter(session, change, known, cause.at)),
+    );
     await writeChanged(
       session,
       all.map(({ before, columns, row }) => ({ id: before.id, before: columns, after: row })),
     );
-    const stored: StoredProduct[] = [];
-    for (const one of all) {
-      await takeTurn();
-      stored.push(await writeDependents(session, one, cause));
-    }
+    const stored = await Promise.all(await sendInSlices(all, one => writeDependents(session, one, cause)));
+    await outbox.recordAll(
+      session,
+      stored.map((after, index) => buildProductChange('updated', all[index]?.before, after)),
+      cause,
+    );
     await writeIndexedRows(
       session,
       all.map(({ before: { id }, old, fields }) => ({ id, before: old, after: fields })),
@@ -115,31 +150,26 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
     return stored;
   }
 
-  /** Writes everything that depends on a product's row. */
+  /** Writes everything that depends on a product's row, except its event. */
   async function writeDependents(
     session: Transaction,
-    { before, old, fields, members, row }: Written,
+    { before, old, fields, members, row, writesVariants }: Written,
     cause: Cause,
-  ): Promise<StoredProduct> {
+  ): Promise<LockedProduct> {
     const { id } = before;
-    const uses = { before: old.images, after: members.images };
-    await writeUses(session, [{ id, ...uses }], row.updated_at);
-    if (old.variantCount > 0) await clearLostVariantImages(session, id, uses, cause);
-    await clearLostCategoryImages(session, id, uses, cause);
+    const withVariants = old.variantCount > 0 && writesVariants !== true;
+    await followImages(session, { id, before: old.images, after: members.images, withVariants }, cause);
     totals.change(session, { ...before, status: old.status }, row);
-    const after = { id, document: row.document, updated_at: row.updated_at, value: { id, ...members } };
     if (!hasSameTexts(old, fields))
       await search.change(session, 'product', toSearchText(old), { id, ...toSearchText(fields) });
-    await outbox.record(session, buildProductChange('updated', before, after), cause);
-    return after;
+    const { document, updated_at, category_id, base_price } = row;
+    return { ...before, document, updated_at, category_id, base_price, value: { id, ...members } };
   }
 
   async function remove(session: Transaction, before: LockedProduct, cause: Cause): Promise<void> {
     const old = productOf(before);
     const { id } = old;
-    const uses = { before: old.images, after: [] };
-    await writeUses(session, [{ id, ...uses }], cause.at);
-    await clearLostCategoryImages(session, id, uses, cause);
+    await followImages(session, { id, before: old.images, after: [] }, cause);
     await session.run(build.deleteFrom('products').where('id', '=', id).compile());
     await writeIndexedRows(session, [{ id, before: old, after: undefined }]);
     totals.change(session, { ...before, status: old.status }, undefined);
@@ -147,26 +177,13 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
     await outbox.record(session, buildProductChange('deleted', before, undefined), cause);
   }
 
-  /**
-   * Writes the summary of a locked product's variants, if it has changed.
-   * @param added the change in the number of variants
-   */
-  async function updateVariantSummary(
-    session: Transaction,
-    before: LockedProduct,
-    added: number,
-    cause: Cause,
-  ): Promise<void> {
-    const old = productOf(before);
-    const variantCount = old.variantCount + added;
-    const fields = toProductFields(old, before.base_price);
-    const next = await summarize(session, before, old, fields, { count: variantCount });
-    const { document } = toProductRow(next.fields, Date.parse(old.updatedAt), next.kept);
-    if (productJson({ id: before.id, document }) !== productJson(before))
-      await update(session, [{ before, fields, variantCount }], cause);
-  }
-
-  return { insert, update, remove, updateVariantSummary };
+  return {
+    insertRows,
+    insert,
+    update,
+    remove,
+    updateVariantSummary: createSummaryUpdater(createSummaryRowBuilder(summarize), update),
+  };
 }
 
 /** Groups of columns that change together. */

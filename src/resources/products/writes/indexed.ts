@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../../../storage/database.ts';
 import type { CategoriesByPath, Categorized, ProductCategories } from '../../categories/assign.ts';
 import { createTagWriter } from './tags.ts';
 
-interface IndexedFields extends Categorized, Filterable {
+export interface IndexedFields extends Categorized, Filterable {
   readonly tags: readonly string[];
 }
 

@@ -4,23 +4,19 @@ import { computeChangeMoment } from '../../../storage/moments.ts';
 import { type CategoriesByPath, toCategoryColumns } from '../../categories/assign.ts';
 import { computeMoment } from '../categories.ts';
 import type { Image } from '../members/images.ts';
-import { type LockedProduct, type ProductRow, toProductColumns, toWrittenProduct } from '../row.ts';
-import type { Product, ProductFields } from '../schema.ts';
-import type { createVariantSummarizer } from './variant-summary.ts';
+import { type ProductRow, toProductColumns, toWrittenProduct } from '../row.ts';
+import type { Product } from '../schema.ts';
+import type { createVariantSummarizer, SummarizedChange } from './variant-summary.ts';
 
-export interface ProductChange {
-  readonly before: LockedProduct;
-  /** With the shown price, which changes nothing, or a new price of the product's own. */
-  readonly fields: ProductFields;
-  /** The new number of variants, if it changes. */
-  readonly variantCount?: number;
+export interface ProductChange extends Omit<SummarizedChange, 'old'> {
   /** The images that the fields may name, if not the existing ones: for example with a new upload. */
   readonly images?: readonly Image[];
+  /** Whether the caller then writes the variants, without the images that the product loses. */
+  readonly writesVariants?: boolean;
 }
 
 /** A change, with the product before it. */
-export interface Sent extends ProductChange {
-  readonly old: Product;
+export interface Sent extends ProductChange, SummarizedChange {
   readonly isMoved: boolean;
 }
 
@@ -32,16 +28,12 @@ export interface Written extends Sent {
   readonly columns: Readonly<Record<string, unknown>>;
 }
 
-/** @returns a function that builds the row of a change at `now`, epoch milliseconds, and returns its former columns */
+/** @returns a function that adds the row of a change at `now`, epoch milliseconds, and its former columns */
 export function createRowBuilder(summarize: ReturnType<typeof createVariantSummarizer>) {
-  return async (
-    session: Session,
-    { before, fields, old, variantCount, images, isMoved }: Sent,
-    known: CategoriesByPath,
-    now: number,
-  ): Promise<Pick<Written, 'members' | 'row' | 'columns'>> => {
+  return async (session: Session, change: Sent, known: CategoriesByPath, now: number): Promise<Written> => {
+    const { before, fields, old, images, isMoved } = change;
     const at = computeMoment(computeChangeMoment(now, before.updated_at), isMoved ? known : undefined);
-    const next = await summarize(session, before, old, fields, { count: variantCount });
+    const next = await summarize(session, change);
     const { members, row } = toWrittenProduct(next.fields, at, {
       ...next.kept,
       images: images ?? old.images,
@@ -49,6 +41,7 @@ export function createRowBuilder(summarize: ReturnType<typeof createVariantSumma
     const { category_id, base_price } = before;
     const placesBefore = { category_id, further_categories: old.categories.length };
     return {
+      ...change,
       members,
       row: { ...row, ...(isMoved ? toCategoryColumns(fields, known) : placesBefore) },
       columns: { ...toProductColumns(old), base_price, ...placesBefore },

@@ -3,9 +3,19 @@
  * ends of indexes, so that ten thousand variants cost the same as ten.
  */
 import { sql } from 'kysely';
-import type { Database, Session } from '../../../storage/database.ts';
+import type { Cause } from '../../../events/outbox.ts';
+import type { Database, Session, Transaction } from '../../../storage/database.ts';
 import { prepareQuery } from '../../../storage/prepared.ts';
-import { type Kept, type LockedProduct, toKeptProduct } from '../row.ts';
+import {
+  type Kept,
+  type LockedProduct,
+  type ProductRow,
+  productJson,
+  productOf,
+  toKeptProduct,
+  toProductFields,
+  toProductRow,
+} from '../row.ts';
 import type { Product, ProductFields } from '../schema.ts';
 
 interface Ends {
@@ -16,11 +26,17 @@ interface Ends {
   readonly available: number;
 }
 
-interface Changed {
-  /** The number of variants, if it has changed. */
-  readonly count?: number | undefined;
-  /** The price of variants without one; must be given if the changed price is always the product's own. */
-  readonly ownPrice?: number;
+/** A change of a product or of its variants. */
+export interface SummarizedChange {
+  readonly before: LockedProduct;
+  /** The product before it. */
+  readonly old: Product;
+  /** With the shown price, which changes nothing, or a new price of the product's own. */
+  readonly fields: ProductFields;
+  /** Whether their price is the product's own in any case. */
+  readonly isOwnPrice?: boolean;
+  /** The new number of variants, if it changes. */
+  readonly variantCount?: number;
 }
 
 /** @returns a function that returns the fields of a product, and what the service maintains, with the new summary */
@@ -36,12 +52,11 @@ export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
 
   return async (
     session: Session,
-    before: LockedProduct,
-    old: Product,
-    fields: ProductFields,
-    { count = old.variantCount, ownPrice = computeOwnPrice(before, old, fields) }: Changed = {},
+    change: SummarizedChange,
   ): Promise<{ fields: ProductFields; kept: Kept }> => {
+    const { before, old, fields, variantCount: count = old.variantCount } = change;
     if (count === 0 && old.variantCount === 0) return { fields, kept: toKeptProduct(old) };
+    const ownPrice = computeOwnPrice(change);
     const written = { ...fields, price: ownPrice };
     if (count === 0) {
       const variants = { count, prices: undefined, available: false };
@@ -56,7 +71,41 @@ export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
 }
 
 /** An unchanged shown price comes from the variants, and does not replace the product's own. */
-const computeOwnPrice = (before: LockedProduct, old: Product, { price }: ProductFields): number =>
-  price === old.price ? (before.base_price ?? old.price) : price;
+const computeOwnPrice = ({ before, old, fields: { price }, isOwnPrice }: SummarizedChange): number =>
+  price === old.price && isOwnPrice !== true ? (before.base_price ?? old.price) : price;
 
 const nothing: Ends = { low: null, high: null, inherits: 0, available: 0 };
+
+/**
+ * @returns a function that returns the row that a product should have, given how many variants it has; `at` is the time
+ * of the change, without it that of the last one
+ */
+export function createSummaryRowBuilder(summarize: ReturnType<typeof createVariantSummarizer>) {
+  return async (
+    session: Session,
+    before: LockedProduct,
+    variantCount: number,
+    at?: number,
+  ): Promise<ProductRow> => {
+    const old = productOf(before);
+    const fields = toProductFields(old, before.base_price);
+    const next = await summarize(session, { before, old, fields, variantCount });
+    return toProductRow(next.fields, at ?? Date.parse(old.updatedAt), next.kept);
+  };
+}
+
+/** @returns a function that writes the summary of a locked product's variants, if it has changed */
+export function createSummaryUpdater(
+  buildRow: ReturnType<typeof createSummaryRowBuilder>,
+  update: (session: Transaction, changes: Omit<SummarizedChange, 'old'>[], cause: Cause) => Promise<unknown>,
+) {
+  /** @param added the change in the number of variants */
+  return async (session: Transaction, before: LockedProduct, added: number, cause: Cause): Promise<void> => {
+    const old = productOf(before);
+    const variantCount = old.variantCount + added;
+    const { document } = await buildRow(session, before, variantCount);
+    if (productJson({ id: before.id, document }) === productJson(before)) return;
+    const fields = toProductFields(old, before.base_price);
+    await update(session, [{ before, fields, variantCount }], cause);
+  };
+}
