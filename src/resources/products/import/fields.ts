@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createFieldError } from '../../../http/errors.ts';
 import { normalizeCategories } from '../categories.ts';
 import { maxKeys } from '../members/attributes.ts';
-import type { StockFields } from '../members/stock.ts';
+import { mergeStockPart } from '../members/stock.ts';
 import type { ProductFields } from '../schema.ts';
 import { isGiven, optional, type PreparedRecord } from './prepared.ts';
 
@@ -22,7 +22,7 @@ export function computeFieldsAfter(
   const merged: ProductFields = {
     ...own,
     attributes: computeAttributesAfter(before, record, own),
-    stock: computeStockAfter(before.stock, record, own.stock),
+    stock: record.stock == null ? null : mergeStockPart(record.stock, before.stock),
     ...Object.fromEntries(kept),
     sku: own.sku ?? before.sku,
   };
@@ -60,19 +60,4 @@ function keepAsTheyLook(
     if (value !== undefined && isDeepStrictEqual(value, plain)) kept[key] = value;
   }
   return kept;
-}
-
-function computeStockAfter(
-  before: StockFields | null,
-  record: PreparedRecord,
-  own: StockFields | null,
-): StockFields | null {
-  if (before === null) return own;
-  // The record either has no stock, or only says that stock is not tracked.
-  if (own === null) return isGiven(record, 'stock.tracked') ? { ...before, tracked: false } : null;
-  return {
-    tracked: isGiven(record, 'stock.tracked') ? own.tracked : before.tracked,
-    onHand: isGiven(record, 'stock.onHand') ? own.onHand : before.onHand,
-    backorder: isGiven(record, 'stock.backorder') ? own.backorder : before.backorder,
-  };
 }

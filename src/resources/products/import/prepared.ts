@@ -53,6 +53,8 @@ export interface PreparedRecord {
   readonly attributesAsTheyLook: string;
   /** The fields that the record itself has, for updates of an existing product: see `isGiven`. */
   readonly given: number;
+  /** Its stock as the record has it: omitted members keep their values in an existing product. */
+  readonly stock: StockPart | null | undefined;
   /** Its variants as JSON text, empty if it names none; their number and skus. */
   readonly variants: string;
   readonly variantCount: number;
@@ -87,14 +89,7 @@ export const optional = [
 ] as const;
 
 /** The fields that a record may have; the index of each is its bit in `given`. */
-const givenFields = [
-  ...optional,
-  'isOwnPrice',
-  'attributesByKey',
-  'stock.tracked',
-  'stock.onHand',
-  'stock.backorder',
-] as const;
+const givenFields = [...optional, 'isOwnPrice', 'attributesByKey'] as const;
 type GivenField = (typeof givenFields)[number];
 const toBit = (field: GivenField): number => 1 << givenFields.indexOf(field);
 
@@ -109,12 +104,8 @@ function computeGiven(record: ImportRecord): number {
     const field = optional[bit];
     if (field !== undefined && record[field] !== undefined) given |= 1 << bit;
   }
-  const { isOwnPrice, attributesByKey, stock } = record;
-  if (isOwnPrice === true) given |= toBit('isOwnPrice');
-  if (attributesByKey === true) given |= toBit('attributesByKey');
-  if (stock == null) return given;
-  for (const member of ['tracked', 'onHand', 'backorder'] as const)
-    if (stock[member] !== undefined) given |= toBit(`stock.${member}`);
+  if (record.isOwnPrice === true) given |= toBit('isOwnPrice');
+  if (record.attributesByKey === true) given |= toBit('attributesByKey');
   return given;
 }
 
@@ -217,6 +208,7 @@ export function createRecordPreparer(defaultCurrency: string) {
         ...own,
         ...parts,
         attributesAsTheyLook: asTheyLook === undefined ? '' : JSON.stringify(asTheyLook),
+        stock: record.stock,
         images: images.length,
         hasUploads,
         ...(identity === undefined ? {} : { identity }),

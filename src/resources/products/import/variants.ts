@@ -5,7 +5,14 @@ import { maxId } from '../../../storage/database.ts';
 import { type StoredVariant, toCombination, toVariantFields, variantOf } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
 import { maxValues, type Option } from '../members/options.ts';
-import { mergeStockPart, type Stock, type StockFields, toKeptStock, toStock } from '../members/stock.ts';
+import {
+  isBuyable,
+  mergeStockPart,
+  type Stock,
+  type StockFields,
+  toKeptStock,
+  toStock,
+} from '../members/stock.ts';
 import { refuseBelowReserved } from '../rules.ts';
 import type { ProductFields } from '../schema.ts';
 import { collectOptions, formatOptions, type VariantRecord } from './variant-records.ts';
@@ -177,9 +184,7 @@ const tooManyValues = `must have ${maxValues} items or fewer, including those th
 /** The summary of a new product's variants. @param price the product's own, for variants without one */
 export function summarizeVariants(variants: readonly VariantFields[], price: number) {
   const prices = variants.map(variant => variant.price ?? price);
-  const available = variants.some(
-    ({ stock }) => stock === null || !stock.tracked || stock.backorder || stock.onHand > 0,
-  );
+  const available = variants.some(({ stock }) => isBuyable(stock && { ...stock, reserved: 0 }));
   const range = prices.reduce(({ min, max }, one) => ({ min: Math.min(min, one), max: Math.max(max, one) }), {
     min: Number.POSITIVE_INFINITY,
     max: 0,
