@@ -3,19 +3,10 @@
  * from the former sum and count, without reading reviews again (docs/decisions/0013).
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { type ColumnTypes, createPartialUpdate } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { computeChangeMoment } from '../../storage/moments.ts';
-import { mapInSlices } from '../../turns/slices.ts';
 import { createProductLocks } from './locks.ts';
-import {
-  buildProductChange,
-  type LockedProduct,
-  productOf,
-  toKeptProduct,
-  toProductFields,
-  toProductRow,
-} from './row.ts';
+import type { LockedProduct } from './row.ts';
+import { createKeptWriter, type KeptChange } from './writes/kept.ts';
 
 export interface RatingChange {
   readonly sum: number;
@@ -27,32 +18,9 @@ export function computeAverage(sum: number, count: number): number | null {
   return count === 0 ? null : Math.round((sum * 100) / count) / 100;
 }
 
-/** The columns that a new rating changes. */
-const columns = {
-  document: 'text',
-  updated_at: 'double precision',
-  rating_sum: 'integer',
-  rating_count: 'integer',
-} as const satisfies ColumnTypes;
-
 export function createProductRatings(database: Database, outbox: Outbox) {
   const locks = createProductLocks(database);
-  const write = createPartialUpdate(database, 'products', columns, []);
-
-  /** The row of a product with its new rating, and the event. */
-  function rate(before: LockedProduct, change: RatingChange, at: number) {
-    const sum = before.rating_sum + change.sum;
-    const count = before.rating_count + change.count;
-    const old = productOf(before);
-    const { id } = old;
-    const rating = { average: computeAverage(sum, count), count };
-    const { document } = toProductRow(toProductFields(old, before.base_price), at, {
-      ...toKeptProduct(old),
-      rating,
-    });
-    const after = { document, updated_at: at, rating_sum: sum, rating_count: count };
-    return { id, before: {}, after, event: buildProductChange('updated', before, { id, document }) };
-  }
+  const write = createKeptWriter(database, outbox);
 
   /** Adds to the ratings of locked products. @param changes by product id; other products keep their rating */
   async function addMany(
@@ -61,19 +29,15 @@ export function createProductRatings(database: Database, outbox: Outbox) {
     changes: ReadonlyMap<number, RatingChange>,
     cause: Cause,
   ): Promise<void> {
-    const rated = await mapInSlices(
-      locked.flatMap(product => {
-        const change = changes.get(product.id);
-        return change === undefined ? [] : [{ product, change }];
-      }),
-      ({ product, change }) => rate(product, change, computeChangeMoment(cause.at, product.updated_at)),
-    );
-    await write(session, rated);
-    await outbox.recordAll(
-      session,
-      rated.map(({ event }) => event),
-      cause,
-    );
+    const rated = locked.flatMap((before): KeptChange[] => {
+      const change = changes.get(before.id);
+      if (change === undefined) return [];
+      const sum = before.rating_sum + change.sum;
+      const count = before.rating_count + change.count;
+      const rating = { average: computeAverage(sum, count), count };
+      return [{ before, members: { rating }, sums: { rating_sum: sum, rating_count: count } }];
+    });
+    await write(session, rated, cause);
   }
 
   return {

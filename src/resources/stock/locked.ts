@@ -5,21 +5,12 @@
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { computeChangeMoment } from '../../storage/moments.ts';
-import { prepareQuery } from '../../storage/prepared.ts';
 import { takeTurn } from '../../turns/index.ts';
-import { splitIntoParts } from '../../turns/slices.ts';
-import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
-import {
-  buildProductChange,
-  type LockedProduct,
-  productOf,
-  toKeptProduct,
-  toProductFields,
-  toProductRow,
-} from '../products/row.ts';
+import type { Stock } from '../products/members/stock.ts';
+import { type LockedProduct, productOf } from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
 import type { ProductStore } from '../products/store.ts';
+import { createKeptWriter } from '../products/writes/kept.ts';
 import { type StoredVariant, variantOf } from '../variants/row.ts';
 import type { Variant } from '../variants/schema.ts';
 import type { VariantChange, VariantStore } from '../variants/store.ts';
@@ -66,59 +57,15 @@ interface LockedItem extends Stocked {
   isChanged: boolean;
 }
 
-/** Rows per round trip on PostgreSQL; on SQLite, the event loop gets a turn between them. */
-const atOnce = 6;
-
 const toItemKey = ({ productId, variantId }: StockItem) => `${productId} ${variantId ?? ''}`;
 
 export function createStockLocks(
-  { build }: Pick<Database, 'build'>,
+  database: Pick<Database, 'build' | 'dialect'>,
   outbox: Outbox,
   products: Pick<ProductStore, 'lockMany'>,
   variants: Pick<VariantStore, 'findMany' | 'update'>,
 ): StockLocks {
-  type Values = { document: string; available: number; updated_at: number; id: number };
-  const update = prepareQuery<Values, unknown>(build, argument =>
-    build
-      .updateTable('products')
-      .set({
-        document: argument.document,
-        available: argument.available,
-        updated_at: argument.updated_at,
-      })
-      .where('id', '=', argument.id),
-  );
-
-  /** The columns to write for a product, and its event. */
-  function buildChange({ row, product, stock }: LockedItem, { at: now }: Cause) {
-    const { id } = product;
-    const at = computeChangeMoment(now, row.updated_at);
-    const fields = { ...toProductFields(product, row.base_price), stock: toStockFields(stock) };
-    const kept = { ...toKeptProduct(product), stock: toKeptStock(stock) };
-    const { document, available } = toProductRow(fields, at, kept);
-    return {
-      values: { id, document, available, updated_at: at },
-      event: buildProductChange('updated', row, { id, document }),
-    };
-  }
-
-  async function writeProducts(
-    session: Transaction,
-    held: readonly LockedItem[],
-    cause: Cause,
-  ): Promise<void> {
-    for (const some of splitIntoParts(held, atOnce)) {
-      await takeTurn();
-      const changes = some.map(one => buildChange(one, cause));
-      await Promise.all(changes.map(({ values }) => session.run(update(values))));
-      await takeTurn();
-      await outbox.recordAll(
-        session,
-        changes.map(({ event }) => event),
-        cause,
-      );
-    }
-  }
+  const writeKept = createKeptWriter(database, outbox);
 
   async function writeVariants(
     session: Transaction,
@@ -170,11 +117,14 @@ export function createStockLocks(
           one.isChanged = true;
         },
         async save(transaction, cause) {
-          const changes = [...held.values()].filter(({ isChanged }) => isChanged);
-          const [ofProducts = [], ofVariants = []] = [true, false].map(isProduct =>
-            changes.filter(({ variant }) => (variant === undefined) === isProduct),
-          );
-          await writeProducts(transaction, ofProducts, cause);
+          const changed = [...held.values()].filter(({ isChanged }) => isChanged);
+          const ofProducts = changed.filter(({ variant }) => variant === undefined);
+          const ofVariants = changed.filter(({ variant }) => variant !== undefined);
+          const changes = ofProducts.map(({ row, product, stock }) => ({
+            before: { ...row, value: product },
+            members: { stock },
+          }));
+          await writeKept(transaction, changes, cause);
           await writeVariants(transaction, ofVariants, cause);
         },
       };
