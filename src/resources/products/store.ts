@@ -17,7 +17,6 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createProductTotals } from '../../storage/totals.ts';
-import { createProductCategories } from '../categories/assign.ts';
 import { createProductLocks } from './locks.ts';
 import {
   buildStoredColumns,
@@ -49,7 +48,6 @@ const listed = {
 export function createProductStore(database: Database, outbox: Outbox, columns?: Columns) {
   const { build, dialect } = database;
   const totals = createProductTotals(database);
-  const categories = createProductCategories(database, outbox);
   const shown = buildStoredColumns(dialect);
   const locks = createProductLocks(database);
 
@@ -98,6 +96,6 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
       ...(columns === undefined ? {} : { inMemory: columns }),
     }),
 
-    ...createProductWrites(database, outbox, { totals, categories }),
+    ...createProductWrites(database, outbox, totals),
   };
 }

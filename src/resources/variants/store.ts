@@ -16,7 +16,6 @@ import { type Stock, toKeptStock, toStockFields } from '../products/members/stoc
 import type { LockedProduct } from '../products/row.ts';
 import type { ProductStore } from '../products/store.ts';
 import { createAllVariants } from './all.ts';
-import { createVariantOptions } from './options.ts';
 import {
   buildVariantChange,
   type StoredVariant,
@@ -60,7 +59,6 @@ export function createVariantStore(
   const { build, dialect } = database;
   const versions = createCollectionVersions(database);
   const statements = buildVariantStatements(database);
-  const all = createAllVariants(database, outbox);
   const { refuseTaken, makeRoom } = createTakenVariants(database, statements);
   const rows = createCachedRows<StoredVariant, Reply>(database, {
     collection: variants,
@@ -195,8 +193,7 @@ export function createVariantStore(
       await products.updateVariantSummary(session, product, -1, cause);
     },
 
-    removeAllOn: all.remove,
-    ...createVariantOptions(all),
+    ...createAllVariants(database, outbox),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Database, Session, Transaction } from '../../../storage/database.t
 import { createSearchIndex } from '../../../storage/search/index.ts';
 import { requireAttributes } from '../../attributes/rules.ts';
 import { createDefinitionStore } from '../../attributes/store.ts';
-import { type CategoriesByPath, createProductCategories } from '../../categories/assign.ts';
+import type { CategoriesByPath } from '../../categories/assign.ts';
 import { createVariantStore } from '../../variants/store.ts';
 import { addUploads, createUploadReader, type Uploads } from '../members/uploads.ts';
 import { createKeptProduct, type LockedProduct, toWrittenProduct } from '../row.ts';
@@ -28,7 +28,6 @@ type Mode = 'lock' | 'read';
 
 export function createProductImporter(database: Database, outbox: Outbox) {
   const search = createSearchIndex(database);
-  const categories = createProductCategories(database, outbox);
   const release = createReleaser(database);
   const created = createCreationEventWriter(database);
   const definitions = createDefinitionStore(database, outbox);
@@ -77,7 +76,7 @@ export function createProductImporter(database: Database, outbox: Outbox) {
      * @param matched the products that earlier batches of the same file have matched
      */
     async plan(session: Session, records: readonly PreparedRecord[], mode: Mode, matched?: MatchedProducts) {
-      if (mode === 'lock') await categories.share(session);
+      if (mode === 'lock') await products.shareCategories(session);
       const wasMatched: Known['wasMatched'] = id => matched?.has(id) === true;
       const owned = await existing.read(session, records, mode);
       // After the locks, for which the transaction may have waited: definitions name the paths of categories.
@@ -105,10 +104,10 @@ export function createProductImporter(database: Database, outbox: Outbox) {
       // The words of records that created no product may be in no document.
       if (counts.updated + counts.unchanged + refused.length > 0) search.release(session, words);
       const now = cause.at;
-      await categories.share(session);
+      await products.shareCategories(session);
       const made = creates.map(create => toNewProduct(create, now, uploads));
       const named = [...made.map(({ fields }) => fields), ...updates.map(({ after }) => after)];
-      const known = await categories.find(session, named, cause);
+      const known = await products.findCategories(session, named, cause);
       await release(session, updates);
       const ids = await products.insertRows(session, made, known, cause);
       await created(session, ids, cause);

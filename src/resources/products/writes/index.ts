@@ -11,7 +11,7 @@ import { takeTurn } from '../../../turns/index.ts';
 import { sendInSlices } from '../../../turns/slices.ts';
 import {
   type CategoriesByPath,
-  type createProductCategories,
+  createProductCategories,
   toCategoryColumns,
 } from '../../categories/assign.ts';
 import { computeMoment, hasSamePlaces, normalizeCategories } from '../categories.ts';
@@ -34,12 +34,6 @@ import { createIndexedRowsWriter, type IndexedFields } from './indexed.ts';
 import { createRowBuilder, type ProductChange, type Sent, type Written } from './rows.ts';
 import { createSummaryRowBuilder, createSummaryUpdater, createVariantSummarizer } from './variant-summary.ts';
 
-/** The parts shared with reads. */
-interface Shared {
-  readonly totals: ReturnType<typeof createProductTotals>;
-  readonly categories: ReturnType<typeof createProductCategories>;
-}
-
 /** A product to insert. */
 interface NewProduct {
   readonly row: ProductRow;
@@ -47,8 +41,14 @@ interface NewProduct {
   readonly images: readonly Image[];
 }
 
-export function createProductWrites(database: Database, outbox: Outbox, { totals, categories }: Shared) {
+/** @param totals as those that lists read */
+export function createProductWrites(
+  database: Database,
+  outbox: Outbox,
+  totals: ReturnType<typeof createProductTotals>,
+) {
   const { build } = database;
+  const categories = createProductCategories(database, outbox);
   const search = createSearchIndex(database);
   const writeIndexedRows = createIndexedRowsWriter(database, categories);
   const summarize = createVariantSummarizer(database);
@@ -178,6 +178,8 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
   }
 
   return {
+    shareCategories: categories.share,
+    findCategories: categories.find,
     insertRows,
     insert,
     update,

@@ -72,16 +72,12 @@ export function collectWords(
 }
 
 /** The same for a text that may be very long, with a `yield` after some of its words. */
-export function* collectWordsInSteps(
-  text: string,
-  into: string[],
-  together: string[] = into,
-): Generator<undefined, number> {
+export function* collectWordsInSteps(text: string, into: string[]): Generator<undefined, number> {
   const replaced = replaceInchMarks(text);
-  const join = createJoiner(together, together);
+  const join = createJoiner(into, into);
   return isPlain(replaced)
     ? collectPlain(replaced, into, join)
-    : yield* collectFolded(replaced, into, join, together);
+    : yield* collectFolded(replaced, into, join, into);
 }
 
 function collect(text: string, into: string[], join?: Joiner, inside?: string[]): number {
