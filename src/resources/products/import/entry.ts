@@ -44,24 +44,10 @@ export interface Entry {
   prepared: PreparedRecord | undefined;
   /** Undefined while `prepared` holds them. */
   fields: ProductFields | undefined;
-  /** Its variants, if they have been read; undefined if no record names any. */
+  /** Its variants; undefined for a new product while no record names any. */
   slots: readonly Slot[] | undefined;
   /** The number of records that have changed it so far. */
   changes: number;
-}
-
-/** The entry of an existing product. @param variants of the product, if a record may change them */
-export function toEntry(row: LockedProduct, variants?: readonly StoredVariant[]): Entry {
-  const value = productOf(row);
-  const fields = toProductFields(value, row.base_price);
-  const stored = { stored: { ...row, value }, before: fields };
-  return {
-    stored,
-    prepared: undefined,
-    fields,
-    slots: variants === undefined ? undefined : toSlots(variants),
-    changes: 0,
-  };
 }
 
 export const createEntry = (): Entry => ({
@@ -71,6 +57,14 @@ export const createEntry = (): Entry => ({
   slots: undefined,
   changes: 0,
 });
+
+/** The entry of an existing product. */
+export function toEntry(row: LockedProduct, variants: readonly StoredVariant[]): Entry {
+  const value = productOf(row);
+  const fields = toProductFields(value, row.base_price);
+  const stored = { stored: { ...row, value }, before: fields };
+  return { ...createEntry(), stored, fields, slots: toSlots(variants) };
+}
 
 /** @throws HttpError for attributes that do not fit their definitions */
 export type RequireFit = (after: Attributed, before?: Attributed) => void;
@@ -103,7 +97,7 @@ export function mergeRecord(
   const stock = computeStock(entry, before);
   if (before !== undefined) refuseOwnStock({ variantCount: entry.slots?.length ?? 0, stock }, after.stock);
   refuseBelowReserved(stock, after.stock);
-  const isSame = before !== undefined && areFieldsEqual(after, before);
+  const isSame = before !== undefined && isDeepStrictEqual(after, before);
   if (isSame && (slots === entry.slots || !slots?.some(isChanged))) return undefined;
   return { prepared: undefined, fields: after, slots };
 }
@@ -177,7 +171,7 @@ export function toUpdate(entry: Entry): ImportUpdate | undefined {
   if (entry.stored === undefined) return undefined;
   const after = getFields(entry);
   const changed = (entry.slots ?? []).filter(isChanged);
-  if (changed.length === 0 && areFieldsEqual(after, entry.stored.before)) return undefined;
+  if (changed.length === 0 && isDeepStrictEqual(after, entry.stored.before)) return undefined;
   return {
     ...entry.stored,
     after,
@@ -241,8 +235,4 @@ function computeOwnPrice(
   if (before === undefined || isGiven(record, 'isOwnPrice')) return after.price;
   const isShown = [slots, after.slots].every(all => computeShownPrice(all, before.price) === after.price);
   return isShown ? before.price : after.price;
-}
-
-function areFieldsEqual(a: ProductFields, b: ProductFields): boolean {
-  return isDeepStrictEqual(a, b);
 }
