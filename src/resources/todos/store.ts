@@ -25,14 +25,13 @@ export function createTodoStore(database: Database) {
   return {
     /** In order of creation. */
     list(session: Session, userId: number, done: boolean | undefined): Promise<StoredTodo[]> {
-      const only = done === undefined ? sql`` : sql`and done = ${done ? 1 : 0}`;
-      const query = sql<StoredTodo>`select * from todos where user_id = ${userId} ${only} order by id`;
-      return session.all(query.compile(build));
+      const all = build.selectFrom('todos').selectAll().where('user_id', '=', userId).orderBy('id');
+      return session.all((done === undefined ? all : all.where('done', '=', done ? 1 : 0)).compile());
     },
     async count(session: Session, userId: number): Promise<number> {
-      const query = sql<{ total: number }>`select cast(count(*) as integer) as total from todos
-        where user_id = ${userId}`;
-      return (await session.first(query.compile(build)))?.total ?? 0;
+      const total = sql<number>`cast(count(*) as integer)`.as('total');
+      const query = build.selectFrom('todos').select(total).where('user_id', '=', userId);
+      return (await session.first(query.compile()))?.total ?? 0;
     },
     find: rows.find,
     /** Finds a todo and locks it until the transaction ends. */
