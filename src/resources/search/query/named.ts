@@ -3,6 +3,7 @@
  * need not. They are such words only beside a value: `size charts` are charts of sizes.
  */
 import { sql } from 'kysely';
+import { createBoundedMap } from '../../../bounded-map.ts';
 import type { Database } from '../../../storage/database.ts';
 import { prepareByShape } from '../../../storage/prepared.ts';
 import { createCachedWords } from '../../../storage/search/cached.ts';
@@ -22,7 +23,7 @@ import { removeUmlauts } from './unknown.ts';
 
 /** The most words of a name. */
 const maxWords = 3;
-/** The most beginnings of values whose existence is cached. */
+/** The most beginnings of values whose existence is cached, and the most words whose keys are. */
 const maxCached = 5000;
 /** A word that more titles have, as a number or a share, also says what things are. */
 const maxTitleShare = 1000;
@@ -181,8 +182,18 @@ function indexNames(keys: readonly string[], definitions: Definitions, stems: Pi
     const label = definitions.get(key)?.label;
     if (label !== undefined) add(splitWords(label), key);
   }
-  return words =>
+  const found = createBoundedMap<string, readonly string[]>(maxCached);
+  const find = (words: readonly string[]) =>
     [words, words.map(removeUmlauts)].flatMap(stems.keysOf).flatMap(form => [...(byForms.get(form) ?? [])]);
+  return words => {
+    if (byForms.size === 0) return [];
+    const text = words.join(' ');
+    const known = found.get(text);
+    if (known !== undefined) return known;
+    const keys = find(words);
+    found.set(text, keys);
+    return keys;
+  };
 }
 
 /** How a value that begins with a word of the query may be written. */
