@@ -8846,6 +8846,12 @@ export interface components {
          *         },
          *         "relaxed": [
          *           "woman"
+         *         ],
+         *         "corrected": [
+         *           {
+         *             "word": "walnutt",
+         *             "as": "walnut"
+         *           }
          *         ]
          *       },
          *       "links": {
@@ -8879,6 +8885,12 @@ export interface components {
          *       },
          *       "relaxed": [
          *         "woman"
+         *       ],
+         *       "corrected": [
+         *         {
+         *           "word": "walnutt",
+         *           "as": "walnut"
+         *         }
          *       ]
          *     }
          */
@@ -8914,6 +8926,27 @@ export interface components {
              *     ]
              */
             relaxed?: string[];
+            /**
+             * @description Words with typing errors, and how the best hit spells them.
+             * @example [
+             *       {
+             *         "word": "walnutt",
+             *         "as": "walnut"
+             *       }
+             *     ]
+             */
+            corrected?: {
+                /**
+                 * @description The word as it was sent, in lower case.
+                 * @example walnutt
+                 */
+                word: string;
+                /**
+                 * @description What the best hit has instead.
+                 * @example walnut
+                 */
+                as: string;
+            }[];
         } | {
             /**
              * Format: int32
@@ -8946,6 +8979,27 @@ export interface components {
              *     ]
              */
             relaxed?: string[];
+            /**
+             * @description Words with typing errors, and how the best hit spells them.
+             * @example [
+             *       {
+             *         "word": "walnutt",
+             *         "as": "walnut"
+             *       }
+             *     ]
+             */
+            corrected?: {
+                /**
+                 * @description The word as it was sent, in lower case.
+                 * @example walnutt
+                 */
+                word: string;
+                /**
+                 * @description What the best hit has instead.
+                 * @example walnut
+                 */
+                as: string;
+            }[];
         };
         /**
          * @description The seller as set when the invoice was issued.

@@ -201,9 +201,10 @@ const buildBoundConditions = (
 function formatMeta(found: SearchResult, counted: string | undefined): string {
   const types = JSON.stringify(Object.fromEntries(found.facets)).slice(1, -1);
   const relaxed = found.relaxed.length === 0 ? '' : `,"relaxed":${JSON.stringify(found.relaxed)}`;
+  const corrected = found.corrected.length === 0 ? '' : `,"corrected":${JSON.stringify(found.corrected)}`;
   const start = '"facets":{';
-  if (counted === undefined) return `${start}${types}}${relaxed}`;
-  return `${start}${types},${counted.slice(start.length)}${relaxed}`;
+  const counts = counted === undefined ? '}' : `,${counted.slice(start.length)}`;
+  return `${start}${types}${counts}${relaxed}${corrected}`;
 }
 
 function mayRead(caller: Caller, type: SearchType): boolean {

@@ -9,11 +9,12 @@ import type { NameFinder } from './query/named.ts';
 import { understand } from './query/understand.ts';
 import { negligible, type QueryTools, type QueryWord } from './query/word.ts';
 import { type Candidates, filterCandidates, findCandidates } from './ranking/candidates.ts';
+import type { Features } from './ranking/features.ts';
 import { createFilteredReader, type HitReader } from './ranking/filtered.ts';
 import { narrowCandidates, type Unfiltered } from './ranking/narrowed.ts';
 import { computeLastPlace, type RankedHit, type Ranking, rankDocuments, rankHead } from './ranking/ranked.ts';
 import type { ScorableReader } from './ranking/scorable-cache.ts';
-import { weighWord } from './ranking/score.ts';
+import { findCorrection, type Weighed, weighWord } from './ranking/score.ts';
 import { rankTypedHits } from './ranking/typed.ts';
 import type { Codes, createCodeLookup } from './ranking/variant-codes.ts';
 import { createWordTest, type WordTest } from './snippet.ts';
@@ -55,6 +56,12 @@ export interface Tools extends QueryTools {
   readonly coded: ReturnType<typeof createCodeLookup>;
 }
 
+/** A word of a query that the best hit has in another spelling. */
+export interface Correction {
+  readonly word: string;
+  readonly as: string;
+}
+
 /** The results of a query, before they are divided into pages. */
 export interface Results {
   readonly reader: HitReader;
@@ -62,6 +69,8 @@ export interface Results {
   /** The hits that facets count. */
   readonly unfiltered: Unfiltered;
   readonly counts: ReadonlyMap<DocumentType, number>;
+  /** Words with typing errors, and how the best hit spells them. */
+  readonly corrected: readonly Correction[];
   /** Which words of a text to mark. */
   readonly marks: WordTest;
 }
@@ -101,6 +110,7 @@ export async function readResults(
     return {
       ...found,
       unfiltered: nothing,
+      corrected: [],
       ...(await rankTypedHits(request, rankSome, computeLastPlace(page))),
     };
   const isNarrow = matches !== undefined || order !== undefined || ids;
@@ -118,9 +128,18 @@ export async function readResults(
     likely,
     order === undefined ? computeLastPlace(page) : undefined,
   );
+  const best = head.slice(0, 1).map(({ position }) => position);
+  const [first] = (await tools.scorablesOf(session, best, tools.documentsOf)).values();
+  const corrected = first === undefined ? [] : collectCorrections(first.features, weights);
   const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
-  return { ...found, unfiltered, ranking: { head, all, types, total }, counts };
+  return { ...found, unfiltered, ranking: { head, all, types, total }, counts, corrected };
 }
+
+const collectCorrections = (features: Features, words: readonly Weighed[]): Correction[] =>
+  words.flatMap(word => {
+    const as = findCorrection(features, word);
+    return as === undefined ? [] : [{ word: word.text, as }];
+  });
 
 const nothing: Unfiltered = { expression: undefined, positions: [] };
 

@@ -76,10 +76,26 @@ const relaxed = queryWords
   .describe('If no hit has all words: those that the best hit does not contain.')
   .meta({ examples: [['woman']] });
 
+const correction = z.object({
+  word: prose(4000)
+    .describe('The word as it was sent, in lower case.')
+    .meta({ examples: ['walnutt'] }),
+  as: prose(4000)
+    .describe('What the best hit has instead.')
+    .meta({ examples: ['walnut'] }),
+});
+const corrected = z
+  .array(correction)
+  .max(100)
+  .optional()
+  .describe('Words with typing errors, and how the best hit spells them.')
+  .meta({ examples: [[{ word: 'walnutt', as: 'walnut' }]] });
+
 export const searchResults = buildCollectionSchema(searchHit, 'SearchResults', {
   facets,
   moreValues: facetMeta.moreValues,
   relaxed,
+  corrected,
 });
 
 const { category: inCategory, brand, tag, minPrice, maxPrice, attributes } = listProducts.shape;

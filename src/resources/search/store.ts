@@ -20,6 +20,7 @@ import { createScorableReader } from './ranking/scorable-cache.ts';
 import { addCodesToReader, addCodesToScorables } from './ranking/variant-code-reader.ts';
 import { createCodeLookup } from './ranking/variant-codes.ts';
 import {
+  type Correction,
   type ReadyRequest,
   readResults,
   type SearchRequest,
@@ -34,6 +35,8 @@ export interface SearchResult extends Listed<{ readonly hit: Hit }> {
   readonly facets: ReadonlyMap<SearchType, number>;
   /** Words of the query that not even the best hit has; none if there are no hits. */
   readonly relaxed: readonly string[];
+  /** Words of the query with typing errors, and how the best hit spells them. */
+  readonly corrected: readonly Correction[];
   /** The ids of all products found, whether they match the filters or not; empty unless requested. */
   readonly unfiltered: readonly number[];
 }
@@ -122,6 +125,7 @@ async function find(all: Tools, session: SearchSession, request: ReadyRequest): 
     ...(await readPage(tools, session, results, request)),
     facets: toCountsByType(results.counts),
     relaxed: results.ranking.head[0]?.missing ?? [],
+    corrected: results.corrected,
     unfiltered,
   };
 }

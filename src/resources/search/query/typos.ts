@@ -31,40 +31,37 @@ export async function findCorrections(
   const { reader, stems, vocabulary } = tools;
   const alternatives: Alternative[] = [];
   let [most, certain] = [0, 0];
-  const addChoices = async (choices: Likeness['choices'], factor: number, isGuess: boolean) => {
+  const addChoices = async ({ choices, factor, isGuess }: Likeness, isCorrection: boolean) => {
     for (const words of choices) {
       if (words.some(stems.isFiller)) continue;
       const choice = words.map(one => ({ word: one }));
       const total = await reader.frequency(session, [[choice]], types);
       if (total < timesAsCommon * frequency || total === 0) continue;
-      alternatives.push({ choice, factor, ...(isGuess ? { isGuess } : {}) });
+      alternatives.push({ choice, factor, isGuess, isCorrection });
       most = Math.max(most, total);
       if (!isGuess) certain = Math.max(certain, total);
     }
   };
-  const addWords = (words: readonly string[], factor: number, isGuess: boolean) =>
-    addChoices(
-      Array.from(words, one => [one]),
-      factor,
-      isGuess,
-    );
+  const addTypos = (words: readonly string[], factor: number, isGuess: boolean) =>
+    addChoices({ choices: words.map(one => [one]), factor, isGuess }, true);
   const isUnknown = frequency === 0 && !isBeginning && !hasDigit(word);
-  if (isUnknown) await addWords(await findSameWords(tools, session, word), factors.stem, false);
-  if (isUnknown && alternatives.length === 0) {
-    const { choices, factor, isGuess } = await findUmlautCompounds(tools, session, word, isGerman);
-    await addChoices(choices, factor, isGuess);
+  if (isUnknown) {
+    const same = await findSameWords(tools, session, word);
+    await addChoices({ choices: same.map(one => [one]), factor: factors.stem, isGuess: false }, false);
   }
+  if (isUnknown && alternatives.length === 0)
+    await addChoices(await findUmlautCompounds(tools, session, word, isGerman), false);
   if (alternatives.length === 0) {
     const near = await vocabulary.near(session, word);
     const alike = near.filter(other => !beginsOtherwise(word, other));
-    await addWords(alike, factors.typo, frequency > 0 || isBeginning);
-    if (alternatives.length === 0) await addWords(near, factors.typo, true);
+    await addTypos(alike, factors.typo, frequency > 0 || isBeginning);
+    if (alternatives.length === 0) await addTypos(near, factors.typo, true);
   }
   if (isUnknown && alternatives.length === 0)
-    await addWords(await vocabulary.further(session, word), factors.typos, true);
+    await addTypos(await vocabulary.further(session, word), factors.typos, true);
   if (isUnknown && alternatives.length === 0) {
-    for await (const { choices, factor, isGuess } of generateSimilarWords(tools, session, word, isGerman)) {
-      await addChoices(choices, factor, isGuess);
+    for await (const likeness of generateSimilarWords(tools, session, word, isGerman)) {
+      await addChoices(likeness, false);
       if (alternatives.length > 0) break;
     }
   }

@@ -38,6 +38,8 @@ export interface Alternative {
   readonly factor: number;
   /** Whether it may be a different word: a document that has only this counts as lacking the word. */
   readonly isGuess?: boolean;
+  /** Whether it is the word without a typing error. */
+  readonly isCorrection?: boolean;
   /** Whether the word is only its end: brands are names, whose ends mean nothing (`wein` of `Giesswein`). */
   readonly isCompound?: boolean;
 }

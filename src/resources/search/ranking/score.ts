@@ -53,6 +53,7 @@ interface Way {
   readonly together: string;
   readonly factor: number;
   readonly isGuess: boolean;
+  readonly isCorrection: boolean;
   readonly isCompound: boolean;
 }
 
@@ -75,13 +76,16 @@ export function weighWord(
   { text, alternatives, frequency, importance }: QueryWord,
   documents: number,
 ): Weighed {
-  const ways = alternatives.map(({ choice, factor, isGuess = false, isCompound = false }) => ({
-    texts: choice.map(padWord),
-    together: ` ${choice.map(({ word }) => word).join(' ')} `,
-    factor,
-    isGuess,
-    isCompound,
-  }));
+  const ways = alternatives.map(
+    ({ choice, factor, isGuess = false, isCorrection = false, isCompound = false }) => ({
+      texts: choice.map(padWord),
+      together: ` ${choice.map(({ word }) => word).join(' ')} `,
+      factor,
+      isGuess,
+      isCorrection,
+      isCompound,
+    }),
+  );
   const forms = alternatives.flatMap(({ choice }) =>
     choice.length === 1 ? choice.map(({ word }) => word) : [],
   );
@@ -177,12 +181,19 @@ function computeBest(
   return { value, best: value, titled };
 }
 
+const isIn = ({ fields }: Features, { texts }: Way): boolean =>
+  texts.every(text => fields.some(({ words }) => words.includes(text)));
+
 /** Whether a document has a word only by a guess. */
-const isGuessed = ({ fields }: Features, ways: readonly Way[]): boolean =>
-  ways.some(({ isGuess }) => isGuess) &&
-  !ways.some(
-    ({ texts, isGuess }) => !isGuess && texts.every(text => fields.some(({ words }) => words.includes(text))),
-  );
+const isGuessed = (features: Features, ways: readonly Way[]): boolean =>
+  ways.some(({ isGuess }) => isGuess) && !ways.some(way => !way.isGuess && isIn(features, way));
+
+/** How a document spells a word that it has only without a typing error. */
+export function findCorrection(features: Features, { ways }: Weighed): string | undefined {
+  if (!ways.some(({ isCorrection }) => isCorrection)) return undefined;
+  const found = ways.filter(way => isIn(features, way));
+  return found.every(({ isCorrection }) => isCorrection) ? found[0]?.together.trim() : undefined;
+}
 
 function computeFactor({ words }: Field, ways: readonly Way[]): number {
   let best = 0;

@@ -113,4 +113,34 @@ describeOnDatabases('guesses at words on %s', kind => {
     expect(meta.relaxed).toEqual(['kaffeebohnen']);
     expect(hits.map(({ title }) => title).sort()).toEqual(['Kaffee', 'Orangensaft']);
   });
+
+  const corrections: [query: string, corrected: [word: string, as: string][]][] = [
+    ['orangensaft', []],
+    ['orangensatf', [['orangensatf', 'orangensaft']]],
+    ['Oragnensatf', [['oragnensatf', 'orangensaft']]],
+    [
+      'Walnutt shlef',
+      [
+        ['walnutt', 'walnut'],
+        ['shlef', 'shelf'],
+      ],
+    ],
+    ['walnut shlef', [['shlef', 'shelf']]],
+    // The best hit has the word itself, another form or spelling of it, or only a part.
+    ['boot', []],
+    ['shelves', []],
+    ['haengematten', []],
+    ['kaffeebohnen', []],
+    ['kamer', []],
+    ['something', []],
+  ];
+  test.each(corrections)('%s is shown with its corrections', async (query, expected) => {
+    const path = `/v1/search?q=${encodeURIComponent(query)}`;
+    const all = await call(service, { path, as: 'user' });
+    const cheap = await call(service, { path: `${path}&facets=brand&maxPrice=100`, as: 'user' });
+    for (const { body } of [all, cheap]) {
+      const corrected = expected.map(([word, as]) => ({ word, as }));
+      expect([query, body.meta.corrected ?? []]).toEqual([query, corrected]);
+    }
+  });
 });
