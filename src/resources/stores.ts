@@ -84,13 +84,10 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
   };
 }
 
-/** The stores with what they depend on. Each function that makes endpoints names those that it needs. */
-export type Stores = ReturnType<typeof createStores>;
-
-export function createStores(dependencies: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
+/** What accounts and their credentials need. */
+function createAccounts(dependencies: Dependencies, secrets: Secrets) {
   const { database, clock, config, outbox, mails, delays, port } = dependencies;
-  const known = createKnownAddresses(database);
-  const definitions = createDefinitionStore(database, outbox);
+  const knownAddresses = createKnownAddresses(database);
   const ended = createEndedSessions(database);
   const mailTokens = createMailTokens(database);
   const addressTokens = createAddressTokens(database);
@@ -98,8 +95,30 @@ export function createStores(dependencies: Dependencies, secrets: Secrets, creat
   const users = createUserStore(database, outbox, ended);
   const sessions = createSessionStore(database, ended);
   const passwords = createPasswordCheck();
+  const guards = createGuards(database, knownAddresses, delays, clock);
+  const mailed = { mailTokens, addressTokens, mailTemplates };
+  return {
+    tokens: createTokens(secrets, clock, ended),
+    ended,
+    passwords,
+    guards,
+    knownAddresses,
+    proof: createPasswordProof(guards.currentPassword, passwords),
+    addresses: createUserAddresses({ users, sessions, knownAddresses, ...mailed }),
+    sessions,
+    keys: createKeyStore(database, clock, outbox),
+    users,
+    ...mailed,
+  };
+}
+
+/** The stores with what they depend on. Each function that makes endpoints names those that it needs. */
+export type Stores = ReturnType<typeof createStores>;
+
+export function createStores(dependencies: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
+  const { database, config, outbox } = dependencies;
+  const definitions = createDefinitionStore(database, outbox);
   const images = createImageStore(database);
-  const guards = createGuards(database, known, delays, clock);
   const sales = createSales(dependencies);
   const stems = createStems(config.SEARCH_LANGUAGES);
   const synonyms = createSynonymStore(database, outbox, stems);
@@ -107,27 +126,8 @@ export function createStores(dependencies: Dependencies, secrets: Secrets, creat
   const search = createSearchStore(database, sales.columns, stems, { synonyms, definitions }, reader);
   return {
     ...dependencies,
+    ...createAccounts(dependencies, secrets),
     ...sales,
-    tokens: createTokens(secrets, clock, ended),
-    ended,
-    passwords,
-    guards,
-    knownAddresses: known,
-    proof: createPasswordProof(guards.currentPassword, passwords),
-    addresses: createUserAddresses({
-      users,
-      sessions,
-      mailTokens,
-      addressTokens,
-      mailTemplates,
-      knownAddresses: known,
-    }),
-    sessions,
-    keys: createKeyStore(database, clock, outbox),
-    users,
-    mailTokens,
-    addressTokens,
-    mailTemplates,
     definitions,
     categories: createCategoryStore(database, outbox, dependencies.queue, definitions),
     images,
