@@ -3387,7 +3387,7 @@ export interface components {
             ids?: number[];
             /** @description The members to set, as in PATCH of a single resource. */
             update?: components["schemas"]["PatchProduct"];
-            /** @description Instead of ids and update: a change for each id, made in this order. */
+            /** @description Instead of ids and update: a change for each id. Unique values are given in this order. Changes with more than 10,000 members in total must be sent in several requests. */
             updates?: {
                 /**
                  * Format: int32
@@ -3415,7 +3415,7 @@ export interface components {
             ids?: number[];
             /** @description The members to set, as in PATCH of a single resource. */
             update?: components["schemas"]["PatchVariant"];
-            /** @description Instead of ids and update: a change for each id, made in this order. */
+            /** @description Instead of ids and update: a change for each id. Unique values are given in this order. Changes with more than 10,000 members in total must be sent in several requests. */
             updates?: {
                 /**
                  * Format: int32

@@ -3,8 +3,11 @@ import { HttpError } from '../errors.ts';
 
 /** Maximum nesting of arrays and objects in a body. */
 const deepest = 64;
-/** Maximum members of all objects. No accepted body has so many, and the parser creates a shape for each new name. */
-const maxMembers = 10_000;
+/**
+ * Maximum members of all objects: the parser creates a shape for each new name. Only a bulk PATCH with a change for each
+ * of very many rows needs more, and can be sent in parts.
+ */
+export const maxMembers = 10_000;
 /** Maximum commas between members and elements: the parser also looks up each string among elements. */
 const maxCommas = 20_000;
 

@@ -1,5 +1,6 @@
 /** The body of a bulk PATCH: one change for many rows (`ids`, `update`), or a change for each (`updates`). */
 import { z } from 'zod';
+import { maxMembers } from '../../http/request/json.ts';
 import { isObject } from '../../json-object.ts';
 import { maxId } from '../../storage/database.ts';
 
@@ -32,7 +33,10 @@ export const buildBulkBody = <Update extends z.ZodObject>(update: Update, schema
         .max(maxRows)
         .refine(all => hasNoneTwice(all.map(({ id }) => id)), twice)
         .optional()
-        .describe('Instead of ids and update: a change for each id, made in this order.'),
+        .describe(
+          'Instead of ids and update: a change for each id. Unique values are given in this order. Changes with more ' +
+            `than ${maxMembers.toLocaleString('en')} members in total must be sent in several requests.`,
+        ),
     })
     .refine(({ ids, updates }) => ids !== undefined || updates !== undefined, isRequired('ids'))
     .refine(({ update, updates }) => update !== undefined || updates !== undefined, isRequired('update'))
