@@ -82,7 +82,7 @@ function collectCategoryPaths(category: string | null, categories: readonly stri
 
 /**
  * The columns written with a product's fields, except its categories (categories.ts). The columns behind its rating
- * have their own writer: ratings.ts.
+ * have their own writer: writes/kept.ts.
  */
 export type ProductRow = Omit<
   ProductsTable,

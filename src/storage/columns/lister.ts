@@ -26,7 +26,7 @@ interface Selected {
   readonly line: Line | undefined;
 }
 
-/** An order that only the database knows, by ranks. */
+/** An order that only the database knows. */
 interface Ranked {
   readonly line: Line;
   /** The position that a page by cursor starts after. */
@@ -65,7 +65,7 @@ export function createMemoryLister<Row>(
     return rows && { rows, line: byName.get(order.column)?.line() };
   }
 
-  /** Reads the ranks of an order that only the database knows, before rows are selected; undefined if not in memory. */
+  /** Reads an order that only the database knows, before rows are selected; undefined if it is not in memory. */
   async function readRanked({ order, page }: ListRequest, version: number): Promise<Ranked | undefined> {
     const line = await orders.line(order.column, version);
     if (line === undefined || page.kind === 'offset') return line === undefined ? undefined : { line };
@@ -73,7 +73,7 @@ export function createMemoryLister<Row>(
     if (start === undefined) return { line };
     const descending = order.descending !== (page.before !== undefined);
     const place = await orders.edge(order.column, start, descending, version);
-    // Ranks are unique: the id only excludes the row that has this rank.
+    // No two rows of such an order have one place: the id only excludes the row that has this place.
     return place === undefined ? undefined : { line, start: { place, id: descending ? -1 : maxId } };
   }
 

@@ -10,7 +10,7 @@ import type { ImportUpdate } from './entry.ts';
 /** Rows per statement. */
 const rowsAtOnce = 500;
 
-/** @returns a function that clears them before anything is written; the updates then write whole rows */
+/** @returns a function that clears them before anything is written; the updates then write all columns that it clears */
 export function createReleaser({ build }: Pick<Database, 'build'>) {
   async function clear(session: Transaction, ids: readonly number[], table: 'products' | 'product_variants') {
     for (const some of splitIntoParts(ids, rowsAtOnce)) {
