@@ -3,10 +3,9 @@
  * need not. They are such words only beside a value: `size charts` are charts of sizes.
  */
 import { sql } from 'kysely';
-import { createBoundedMap } from '../../../bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import type { Database } from '../../../storage/database.ts';
 import { prepareByShape } from '../../../storage/prepared.ts';
-import { createCachedWords } from '../../../storage/search/cached.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
@@ -14,6 +13,7 @@ import { hasDigit, splitLettersAndDigits } from '../../../storage/search/text/jo
 import { splitRuns, splitWords } from '../../../storage/search/text/split.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
+import { splitIntoParts } from '../../../turns/slices.ts';
 import type { Definitions } from '../../attributes/store.ts';
 import { createUsedAttributes } from '../../attributes/used.ts';
 import type { Piece } from './pieces.ts';
@@ -25,10 +25,14 @@ import { removeUmlauts } from './unknown.ts';
 const maxWords = 3;
 /** The most beginnings of values whose existence is cached, and the most words whose keys are. */
 const maxCached = 5000;
+/** The most attributes that one statement looks for a value of: a word may be the last one of hundreds of keys. */
+const maxKeysAtOnce = 20;
 /** A word that more titles have, as a number or a share, also says what things are. */
 const maxTitleShare = 1000;
 /** No character sorts after it. */
 const lastCharacter = '\u{10ffff}';
+/** It sorts after the digits, and no other character is between. */
+const afterDigits = ':';
 
 interface Named {
   readonly session: SearchSession;
@@ -36,6 +40,8 @@ interface Named {
   readonly pieces: readonly Piece[];
   readonly types: readonly DocumentType[];
   readonly definitions: Definitions;
+  /** Whether the query is being typed, so that its last word may be incomplete. */
+  readonly isTyped: boolean;
 }
 
 interface Found {
@@ -50,52 +56,59 @@ export type NameFinder = (named: Named) => Promise<Found>;
 /** The keys that some words name, in any form of them. */
 type Names = (words: readonly string[]) => readonly string[];
 
+/** What has been read, for as long as documents and definitions stay the same. */
+interface Known {
+  readonly seen: number | undefined;
+  readonly definitions: Definitions;
+  readonly names: Names;
+  /** Whether values of some attributes begin with some texts. */
+  readonly values: BoundedMap<string, boolean>;
+}
+
 export function createNameFinder(
   database: Pick<Database, 'build' | 'read'>,
   reader: Pick<SearchReader, 'frequency' | 'documents'>,
-  stems: Pick<Stems, 'keysOf'>,
+  stems: Pick<Stems, 'keysOf' | 'isFiller'>,
 ): NameFinder {
   const used = createUsedAttributes(database);
-  const keepBeginnings = createCachedWords<boolean>(maxCached);
   const valueQuery = prepareByShape<Readonly<Record<string, string>>, { found: number }>(
     database.build,
     (shape, argument) => {
+      const [keys = 0, count = 0] = shape.split(' ').map(Number);
+      const listed = Array.from({ length: keys }, (_, at) => argument[`key${at}`]);
       const ranges = Array.from(
-        { length: Number(shape) },
-        (_, at) => sql`exists (select 1 from product_attributes where key = ${argument.key}
+        { length: count },
+        (_, at) => sql`exists (select 1 from product_attributes where key in (${sql.join(listed)})
           and value >= ${argument[`low${at}`]} and value < ${argument[`high${at}`]})`,
       );
       return sql<{ found: number }>`select 1 as found where ${sql.join(ranges, sql` or `)}`;
     },
   );
-  let known:
-    | { readonly seen: number | undefined; readonly definitions: Definitions; names: Names }
-    | undefined;
+  let known: Known | undefined;
 
-  async function readNames({ seen }: SearchSession, definitions: Definitions): Promise<Names> {
+  async function readKnown({ seen }: SearchSession, definitions: Definitions): Promise<Known> {
     if (
       known === undefined ||
       known.seen === undefined ||
       known.seen !== seen ||
       known.definitions !== definitions
-    )
-      known = { seen, definitions, names: indexNames(await used.readKeys(), definitions, stems) };
-    return known.names;
+    ) {
+      const names = indexNames(await used.readKeys(), definitions, stems);
+      known = { seen, definitions, names, values: createBoundedMap(maxCached) };
+    }
+    return known;
   }
 
-  /** Whether a value of one of the attributes begins with the word. */
-  async function isValue(session: SearchSession, keys: readonly string[], texts: readonly string[]) {
-    for (const key of keys) {
-      const make = async () => {
-        const values = Object.fromEntries(
-          texts.flatMap((text, at) => [
-            [`low${at}`, text],
-            [`high${at}`, text + lastCharacter],
-          ]),
-        );
-        return (await session.first(valueQuery(String(texts.length), { ...values, key }))) !== undefined;
-      };
-      if (await keepBeginnings(session.seen, `${key} ${texts.join(' ')}`, make)) return true;
+  /** Whether a value of one of the attributes is in one of the ranges. */
+  async function isValue(session: SearchSession, keys: readonly string[], ranges: readonly TextRange[]) {
+    const ends = ranges.flatMap(({ low, high }, at) => [
+      [`low${at}`, low],
+      [`high${at}`, high],
+    ]);
+    for (const some of splitIntoParts(keys, maxKeysAtOnce)) {
+      const values = Object.fromEntries([...ends, ...some.map((key, at) => [`key${at}`, key])]);
+      if ((await session.first(valueQuery(`${some.length} ${ranges.length}`, values))) !== undefined)
+        return true;
     }
     return false;
   }
@@ -109,11 +122,11 @@ export function createNameFinder(
   }
 
   return async named => {
-    const { session, query, pieces, definitions } = named;
+    const { session, query, pieces, definitions, isTyped } = named;
     const places = new Set<number>();
     const measures: Written[] = [];
     if (pieces.length < 2) return { places, measures };
-    const names = await readNames(session, definitions);
+    const { names, values } = await readKnown(session, definitions);
     const written = new Map(
       splitRuns(query).map(({ start, end, words }) => [words[0], query.slice(start, end)]),
     );
@@ -122,7 +135,14 @@ export function createNameFinder(
       if (keys.length === 0 || places.has(first)) continue;
       for (const at of listNeighbours(pieces, first, end)) {
         const value = pieces[at]?.word ?? '';
-        if (!(await isValue(session, keys, listSpellings(value, written.get(value))))) continue;
+        // A function word only begins like a value: `colour for` is not the colour `Forest`.
+        if (stems.isFiller(value)) continue;
+        const isIncomplete = isTyped && at === pieces.length - 1;
+        const ranges = listRanges(listSpellings(value, written.get(value)), isIncomplete);
+        const beside = [...words, ...ranges.map(({ low }) => low)].join('\n');
+        const isFound = values.get(beside) ?? (await isValue(session, keys, ranges));
+        values.set(beside, isFound);
+        if (!isFound) continue;
         if (!(await isRareInTitles(named, words))) break;
         for (let place = first; place < end; place++) places.add(place);
         for (const key of keys) measures.push(...readMeasure(pieces, at, definitions.get(key)?.unit));
@@ -206,3 +226,22 @@ function listSpellings(word: string, written = word): string[] {
   ]);
   return [...new Set(spellings)];
 }
+
+/** Texts from `low` to before `high`. */
+interface TextRange {
+  readonly low: string;
+  readonly high: string;
+}
+
+/**
+ * The texts that begin with one of some. A complete number ends there: `3` is no beginning of `32`.
+ * @param isIncomplete whether more digits may follow
+ */
+const listRanges = (texts: readonly string[], isIncomplete: boolean): TextRange[] =>
+  texts.flatMap(text => {
+    if (isIncomplete || !/[0-9]$/.test(text)) return [{ low: text, high: text + lastCharacter }];
+    return [
+      { low: text, high: `${text}0` },
+      { low: text + afterDigits, high: text + lastCharacter },
+    ];
+  });

@@ -74,7 +74,7 @@ export async function understand(
     isTyped: completions !== undefined,
     isGerman: runOnce(() => isGermanCatalog({ tools, session, types })),
   };
-  const named = await tools.named({ session, query, pieces, types, definitions });
+  const named = await tools.named({ session, query, pieces, types, definitions, isTyped: context.isTyped });
   const neighbours = [
     ...(await findJoinedNeighbours(context, pieces)),
     ...findOtherUnits(pieces),

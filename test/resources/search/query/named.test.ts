@@ -18,6 +18,9 @@ const shop = [
   { name: 'Diver Watch', attributes: { strap: 'Leather' } },
   { name: 'Leather Strap', attributes: { colour: 'Brown' } },
   { name: 'Leather Wallet' },
+  { name: 'Raincoat', attributes: { colour: 'Forest Green', weight_kg: 25 } },
+  { name: 'Hair Cream for Women' },
+  { name: 'Vitamin Drops', description: 'Take 2 of them' },
 ];
 
 interface Scenario {
@@ -50,6 +53,10 @@ const scenarios: readonly Scenario[] = [
   // Nor at the end, after a value in letters.
   { query: 'leather strap', whole: ['Leather Strap'] },
   { query: 'jeans size 36', whole: [], relaxed: ['size', '36'] },
+  // Words that values only begin with by chance, and a number that other numbers begin with.
+  { query: 'colour for women', whole: [], relaxed: ['colour'] },
+  { query: 'drops 2 kg', whole: [], relaxed: ['kg'] },
+  { query: 'jeans size 3', whole: [], relaxed: ['size', '3'] },
 ];
 
 describeOnDatabases('names of attributes in queries on %s', kind => {
