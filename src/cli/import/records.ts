@@ -165,7 +165,10 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       const ready = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
-      else if (key !== undefined && isOwnKey(key) && had(key)) repeated += 1;
+      else if (key !== undefined && had(key)) {
+        if (isOwnKey(key)) repeated += 1;
+        else if (!hasVariantSku(checked)) notices.note(repeatedIdentity);
+      }
       for (const one of ready) {
         taken.push(one);
         positions.push(position);
@@ -188,6 +191,12 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
 const rounded = /^\d(?:[.,]\d{1,14})?E\+\d\d$/;
 const roundedKey =
   'skus or external ids look like numbers that a spreadsheet has rounded (4.00638E+12): several products may have got the same one';
+
+/** A row that was copied within an export, to be changed into another product. */
+const repeatedIdentity =
+  'records have the id and createdAt of an earlier one: where it was exported they are one product, and the last one wins';
+
+const hasVariantSku = ({ variants = [] }: ImportRecord): boolean => variants.some(({ sku }) => sku != null);
 
 const hasRoundedKey = ({ sku, externalId, variants = [] }: ImportRecord): boolean =>
   [sku, externalId, ...variants.map(variant => variant.sku)].some(one => one != null && rounded.test(one));

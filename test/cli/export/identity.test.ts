@@ -37,6 +37,7 @@ describeOnDatabases('the identity of exported products on %s', kind => {
       { ...tee, variants: [{ options: { Size: 'M' }, sku: 'T-M', price: 11 }], brand: 'Acme' },
       { ...cap, id: String(cap?.id), name: 'Hat' },
     ]);
+    expect(ended.err).not.toContain('of an earlier one');
     // The first record has a key of its own, which no product has.
     expect(ended.out).toContain('1 created, 1 updated, 0 unchanged');
     const again = await importRecords(place, [
@@ -102,9 +103,9 @@ describeOnDatabases('the identity of exported products on %s', kind => {
       ]);
       const [a, b] = await exportRecords(place);
       const records = [{ ...a, name: 'A1' }, b ?? {}, { ...a, name: 'A2' }];
-      expect((await importRecords(place, records, ...options)).out).toContain(
-        '0 created, 2 updated, 1 unchanged',
-      );
+      const ended = await importRecords(place, records, ...options);
+      expect(ended.out).toContain('0 created, 2 updated, 1 unchanged');
+      expect(ended.err).toContain('1 × records have the id and createdAt of an earlier one');
       const first = await productsOf(place);
       expect(first.map(({ name }) => name)).toEqual(['A2', 'B']);
       expect((await importRecords(place, records, ...options)).out).toContain(
@@ -114,6 +115,22 @@ describeOnDatabases('the identity of exported products on %s', kind => {
       place.remove();
     },
   );
+
+  test('records that repeat it with other skus of variants are other products', async () => {
+    const place = await createCatalog(kind);
+    await importRecords(place, [{ name: 'A', price: 1 }]);
+    const [a] = await exportRecords(place);
+    const options = [{ name: 'Size', values: ['S'] }];
+    const records = ['A-S', 'B-S'].map(sku => ({
+      ...a,
+      options,
+      variants: [{ options: { Size: 'S' }, sku }],
+    }));
+    const ended = await importRecords(place, records);
+    expect(ended.out).toContain('2 created, 0 updated');
+    expect(ended.err).not.toContain('of an earlier one');
+    place.remove();
+  });
 
   test('a product that was deleted, or is of another catalog, is created', async () => {
     const [from, to] = [await createCatalog(kind), await createCatalog(kind)];
