@@ -195,10 +195,12 @@ const findCombinations = async (
 
 /** The fewest letters before `-er` of a word that no document has, for the rest to be a form of it. */
 const minBeforeEr = 4;
+/** Shorter words with such a plural, in their indexed form: `Räder`, `Bäder`, `Täler`, `Lider`. */
+const shortPlurals: readonly string[] = ['rader', 'bader', 'taler', 'lider'];
 
 /**
  * Forms by `-er`, which are guesses if documents have the word: where `drucker` are sold, `druck` is no form of it. Very
- * short ones always are: `led` is not `leder`.
+ * short ones always are: `led` is not `leder`, though a `Rad` is one of `Räder`.
  */
 async function findLooseForms(
   context: QueryContext,
@@ -207,7 +209,10 @@ async function findLooseForms(
 ): Promise<readonly string[]> {
   const loose = forms.filter(form => isLooseForm(word, form));
   if (loose.length > 0 && (await readFrequency(context, toChoice(word))) > 0) return loose;
-  return loose.filter(form => Math.min(form.length, word.length) < minBeforeEr);
+  return loose.filter(form => {
+    const [singular, plural] = form.length < word.length ? [form, word] : [word, form];
+    return singular.length < minBeforeEr && !shortPlurals.includes(plural);
+  });
 }
 
 /** Whether two words differ only by `-er`, which ends plurals in German and agent nouns in English. */

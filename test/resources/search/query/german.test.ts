@@ -16,6 +16,7 @@ const shop = [
   'Akku-Bohrschrauber',
   'Schrank und Schrauben',
   'Kinderfahrrad',
+  'Rad mit Korb',
   'Blu-ray Film',
   'Shorts',
   'Herrenhemd bügelfrei',
@@ -33,6 +34,7 @@ describeOnDatabases('German words on %s', kind => {
     ['saege', ['Stichsäge', 'Sägeblatt für Metall']],
     ['nudel dinkel', ['Dinkel Nudeln']],
     ['kartoffel mehlig', ['Speisekartoffeln mehlig']],
+    ['räder korb', ['Rad mit Korb']],
     ['hemd herren bügelfrei', ['Herrenhemd bügelfrei']],
     ['hemden herren bügelfrei', ['Herrenhemd bügelfrei']],
   ])('%j finds %j with all words', async (query, names) => {
