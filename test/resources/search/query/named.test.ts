@@ -94,6 +94,12 @@ describeOnDatabases('names of attributes in queries on %s', kind => {
     expect((await search('colour red', '&attr.size=34')).whole).toEqual(['Kestrel Jeans']);
   });
 
+  test('a number that is being typed may be the beginning of a value', async () => {
+    const path = '/v1/search/suggest?q=runner%20size%204';
+    const { body } = await call(service, { path, as: 'user' });
+    expect(body.products).toMatchObject([{ title: 'Runner', missing: ['4'] }]);
+  });
+
   test('attributes and labels count as of the last change', async () => {
     const lamp = { name: 'Desk Lamp', attributes: { watt: 60 } };
     expect((await search('lamp power 60')).whole).toEqual([]);
