@@ -113,12 +113,20 @@ export function createNameFinder(
     return false;
   }
 
-  /** Whether titles have the words so seldom that they do not say what things are. */
-  async function isRareInTitles({ session, types }: Named, words: readonly string[]): Promise<boolean> {
-    const choices = titleMarks.map(mark => words.map(word => ({ word, mark })));
+  /**
+   * Whether the words from `first` to before `end` only name an attribute: they are seldom in titles, and in none of a
+   * document with all the other words, since `frame oak` searches for a picture frame of oak.
+   */
+  async function isName({ session, types, pieces }: Named, first: number, end: number): Promise<boolean> {
+    const words = pieces.slice(first, end);
+    const choices = titleMarks.map(mark => words.map(({ word }) => ({ word, mark })));
     const documents = await reader.documents(session);
     const total = await reader.frequency(session, [choices], types);
-    return total <= Math.max(rareDocuments, documents / maxTitleShare);
+    if (total > Math.max(rareDocuments, documents / maxTitleShare)) return false;
+    const others = [...pieces.slice(0, first), ...pieces.slice(end)]
+      .filter(({ word }) => !stems.isFiller(word))
+      .map(({ word }) => [[{ word }]]);
+    return total === 0 || (await reader.frequency(session, [choices, ...others], types)) === 0;
   }
 
   return async named => {
@@ -143,7 +151,7 @@ export function createNameFinder(
         const isFound = values.get(beside) ?? (await isValue(session, keys, ranges));
         values.set(beside, isFound);
         if (!isFound) continue;
-        if (!(await isRareInTitles(named, words))) break;
+        if (!(await isName(named, first, end))) break;
         for (let place = first; place < end; place++) places.add(place);
         for (const key of keys) measures.push(...readMeasure(pieces, at, definitions.get(key)?.unit));
       }

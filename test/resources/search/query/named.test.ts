@@ -20,6 +20,9 @@ const shop = [
   { name: 'Leather Wallet' },
   { name: 'Raincoat', attributes: { colour: 'Forest Green', weight_kg: 25 } },
   { name: 'Hair Cream for Women' },
+  { name: 'Wall Mirror', attributes: { frame: 'Oak' } },
+  { name: 'Picture Frame', attributes: { material: 'Oak' } },
+  { name: 'Oak Table' },
   { name: 'Vitamin Drops', description: 'Take 2 of them' },
 ];
 
@@ -53,6 +56,9 @@ const scenarios: readonly Scenario[] = [
   // Nor at the end, after a value in letters.
   { query: 'leather strap', whole: ['Leather Strap'] },
   { query: 'jeans size 36', whole: [], relaxed: ['size', '36'] },
+  // Nor where it is in the title of a thing with all the other words.
+  { query: 'frame oak', whole: ['Picture Frame'] },
+  { query: 'mirror frame oak', whole: ['Wall Mirror'] },
   // Words that values only begin with by chance, and a number that other numbers begin with.
   { query: 'colour for women', whole: [], relaxed: ['colour'] },
   { query: 'drops 2 kg', whole: [], relaxed: ['kg'] },
