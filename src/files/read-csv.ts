@@ -3,6 +3,7 @@
  * CPU per record. This one splits lines without quotation marks, which are nearly all, with the native `split`.
  */
 
+import { createShortRowFilter } from './cells/short-rows.ts';
 import { countLines, findLineEnd, readWholeLines } from './read-text.ts';
 import {
   createUnreadableRecord,
@@ -231,7 +232,7 @@ class CsvParser {
       const isShort = fields.length < all.length;
       const fits = isShort ? isEnded : fields.slice(all.length).every(field => field.trim() === '');
       if (!fits) records.push(createUnreadableRecord(line, counts, raw));
-      else records.push(isShort ? { ...row, short: counts } : row);
+      else records.push(isShort ? { ...row, short: { cells: fields.length, problem: counts } } : row);
     }
   }
 }
@@ -265,8 +266,8 @@ const joinCells = (before: string, text: string): string => (text === '' ? befor
 /**
  * Reads CSV with a header row. The delimiter is a comma, semicolon or tab, detected in the header, or the one that a
  * first line such as `sep=;` names. Lines end with LF or CRLF, quoted fields may contain newlines, and blank lines and
- * lines of only delimiters are skipped. All values are strings. A row may lack cells at its end, since Excel leaves out
- * those that are empty in 16 rows in a row, or have more empty ones than the header. A row that cannot be read becomes a
+ * lines of only delimiters are skipped. All values are strings. Rows may lack cells at their end (cells/short-rows.ts), or
+ * have more empty ones than the header. A row that cannot be read becomes a
  * record with an error; a header that cannot be used becomes such a record, and the last one. Throws only what the
  * source throws.
  * @param safe drops the apostrophes that `formatCsvRow` writes for spreadsheets
@@ -277,9 +278,13 @@ export async function* readCsv(
   header: HeaderOptions = {},
 ): AsyncGenerator<SourceRecord[]> {
   const parser = new CsvParser(safe, header);
+  const filter = createShortRowFilter();
   for await (const block of readWholeLines(source)) {
-    yield block.tooLong ? parser.skipLine(block.text) : parser.parse(block.text, block.damaged, false);
+    const records = block.tooLong
+      ? parser.skipLine(block.text)
+      : parser.parse(block.text, block.damaged, false);
+    yield filter(records, parser.stopped);
     if (parser.stopped) return;
   }
-  yield parser.parse('', false, true);
+  yield filter(parser.parse('', false, true), true);
 }

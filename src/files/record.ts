@@ -13,8 +13,8 @@ export interface SourceRecord {
   readonly columns?: readonly string[];
   /** Why the record cannot be read, as a phrase for people. */
   readonly error: string | undefined;
-  /** With `value`: the row has fewer cells than the header; says so as a phrase for people. The others are empty. */
-  readonly short?: string | undefined;
+  /** With `value`: the row has fewer cells than the header, so that the others are empty; says so for people. */
+  readonly short?: { readonly cells: number; readonly problem: string } | undefined;
   /** With `error`: the problem concerns the whole file, and no more records can be read. */
   readonly fatal?: true;
   /** The text of the record without its line end; only its beginning when the record is too long. */

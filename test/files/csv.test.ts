@@ -63,12 +63,26 @@ describe('reading CSV files', () => {
       ],
     ],
     [
-      'fewer fields than the header: the others are empty',
-      'a,b,c\n1\n"1",2\r\n1,2,3\n',
+      'rows with as many fields fewer than the header: the others are empty',
+      'a,b,c\n1\n2\n"1",2\r\n3,4\n5,6,7\n8\n',
       [
         [2, { a: '1', b: '', c: '' }],
-        [3, { a: '1', b: '2', c: '' }],
-        [4, { a: '1', b: '2', c: '3' }],
+        [3, { a: '2', b: '', c: '' }],
+        [4, { a: '1', b: '2', c: '' }],
+        [5, { a: '3', b: '4', c: '' }],
+        [6, { a: '5', b: '6', c: '7' }],
+        [7, { a: '8', b: '', c: '' }],
+      ],
+    ],
+    [
+      'a row that a line break cuts in two, of which nothing is read',
+      'a,b,c,d\n1,2,te\nxt,4\n5,6,7,8\n9,te\nxt,1,2\n',
+      [
+        [2, 'has 3 fields where the header has 4'],
+        [3, 'has 2 fields where the header has 4'],
+        [4, { a: '5', b: '6', c: '7', d: '8' }],
+        [5, 'has 2 fields where the header has 4'],
+        [6, 'has 3 fields where the header has 4'],
       ],
     ],
     [

@@ -222,7 +222,7 @@ function check(
   const checked = checkRecord(fields);
   if (!isDetails(checked) && unreadable.length === 0) return checked;
   // A cell within the row is more likely missing than the last ones empty.
-  if (short !== undefined) return { line, error: short, details, raw };
+  if (short !== undefined) return { line, error: short.problem, details, raw };
   const broken = isDetails(checked) ? checked : [];
   const findReason = (detail: ErrorDetail) =>
     unreadable.find(({ field }) => `${detail.field}.`.startsWith(`${field}.`)) ?? detail;

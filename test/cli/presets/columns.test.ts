@@ -102,17 +102,21 @@ test('Excel leaves out the last cells of rows if they are empty in 16 rows: such
 
 test('a row that lacks cells without which it cannot be imported is rejected for that reason', () =>
   onCatalog(async place => {
-    const text = 'sku,name,price,tags\nA,Lamp,10\nB,Chair\nTotal\nC,Desk,1';
+    const text = 'sku,name,price,tags\nA,Lamp,10\nB,Table,20\nC,Chair\nD,Stool\nTotal\nE,Desk,1';
     const ended = await place.runHere(['import', place.file('p.csv', text)]);
-    expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 3 rejected');
+    expect(ended.out).toContain('2 created, 0 updated, 0 unchanged, 4 rejected');
     for (const [line, fields] of [
-      [3, 2],
-      [4, 1],
-      [5, 3],
+      [4, 2],
+      [5, 2],
+      [6, 1],
+      [7, 3],
     ])
       expect(ended.err).toContain(`line ${line}: has ${fields} fields where the header has 4\n`);
-    expect(ended.err).toContain(`1 × ${short}\n`);
-    expect(await productsOf(place)).toMatchObject([{ name: 'Lamp', price: 10, tags: [] }]);
+    expect(ended.err).toContain(`2 × ${short}\n`);
+    expect(await productsOf(place)).toMatchObject([
+      { name: 'Lamp', price: 10, tags: [] },
+      { name: 'Table', price: 20, tags: [] },
+    ]);
   }));
 
 const magentoRows = [
