@@ -135,12 +135,14 @@ export function createNameFinder(
     const measures: Written[] = [];
     if (pieces.length < 2) return { places, measures };
     const { names, values } = await readKnown(session, definitions);
+    const windows = [...generateWindows(pieces)].filter(({ words }) => names(words).length > 0);
+    if (windows.length === 0) return { places, measures };
     const written = new Map(
       splitRuns(query).map(({ start, end, words }) => [words[0], query.slice(start, end)]),
     );
-    for (const { first, end, words } of generateWindows(pieces)) {
+    for (const { first, end, words } of windows) {
+      if (places.has(first)) continue;
       const keys = names(words);
-      if (keys.length === 0 || places.has(first)) continue;
       for (const at of listNeighbours(pieces, first, end)) {
         const value = pieces[at]?.word ?? '';
         // A function word only begins like a value: `colour for` is not the colour `Forest`.

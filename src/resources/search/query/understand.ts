@@ -72,7 +72,9 @@ export async function understand(
     session,
     types,
     isTyped: completions !== undefined,
-    isGerman: runOnce(() => isGermanCatalog({ tools, session, types })),
+    isGerman: runOnce(async () =>
+      tools.german(session.seen, types.join(), () => isGermanCatalog({ tools, session, types })),
+    ),
   };
   const named = await tools.named({ session, query, pieces, types, definitions, isTyped: context.isTyped });
   const neighbours = [

@@ -21,12 +21,15 @@ interface QueryCaches {
   readonly meanings: CachedWords<Meaning>;
   readonly forms: CachedWords<readonly string[]>;
   readonly joined: CachedWords<ReadonlySet<string>>;
+  /** Whether the catalog is German, too, by types. */
+  readonly german: CachedWords<boolean>;
 }
 
 export const createQueryCaches = (): QueryCaches => ({
   meanings: createCachedWords(maxCached),
   forms: createCachedWords(maxCached),
   joined: createCachedWords(maxCached),
+  german: createCachedWords(maxCached),
 });
 
 /** A word of a query, regardless of its importance. */
