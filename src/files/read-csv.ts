@@ -266,10 +266,9 @@ const joinCells = (before: string, text: string): string => (text === '' ? befor
 /**
  * Reads CSV with a header row. The delimiter is a comma, semicolon or tab, detected in the header, or the one that a
  * first line such as `sep=;` names. Lines end with LF or CRLF, quoted fields may contain newlines, and blank lines and
- * lines of only delimiters are skipped. All values are strings. Rows may lack cells at their end (cells/short-rows.ts), or
- * have more empty ones than the header. A row that cannot be read becomes a
- * record with an error; a header that cannot be used becomes such a record, and the last one. Throws only what the
- * source throws.
+ * lines of only delimiters are skipped. All values are strings. Rows may lack cells at their end (cells/short-rows.ts),
+ * or have more empty ones than the header. A row that cannot be read becomes a record with an error; a header that
+ * cannot be used becomes such a record, and the last one. Throws only what the source throws.
  * @param safe drops the apostrophes that `formatCsvRow` writes for spreadsheets
  */
 export async function* readCsv(

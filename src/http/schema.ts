@@ -183,3 +183,6 @@ function nameType(type: string): string {
   if (type === 'record') return 'an object';
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
+
+/** Whether all values differ, for lists whose items are unique. */
+export const hasNoneTwice = (values: readonly unknown[]): boolean => new Set(values).size === values.length;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { attributeKey } from '../../attribute-key.ts';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { identifier, oneOf, text, timestamp } from '../../http/schema.ts';
+import { hasNoneTwice, identifier, oneOf, text, timestamp } from '../../http/schema.ts';
 import { categoryPath, shownPath } from '../categories/schema.ts';
 import { keyRule } from '../products/members/attributes.ts';
 
@@ -12,7 +12,6 @@ export const definitionsLimit = 1000;
 
 const types = ['text', 'number', 'boolean', 'date', 'choice'] as const;
 
-const isDistinct = (values: readonly string[]) => new Set(values).size === values.length;
 const notDistinct = { error: 'must not name a value twice', params: { rule: 'uniqueItems' } };
 
 const key = z
@@ -30,7 +29,7 @@ const unit = text(20)
 const choices = z
   .array(text(200))
   .max(500)
-  .refine(isDistinct, notDistinct)
+  .refine(hasNoneTwice, notDistinct)
   .describe('The values of the type `choice`, in the order in which they are offered; empty for other types.')
   .meta({ examples: [['red', 'green', 'blue']], uniqueItems: true });
 const filterable = z.boolean().describe('Whether lists can be filtered by it (`?attr.colour=red`).');
@@ -40,7 +39,7 @@ const requiredIn = <Path extends z.ZodType<string>>(path: Path) =>
   z
     .array(path)
     .max(100)
-    .refine(isDistinct, notDistinct)
+    .refine(hasNoneTwice, notDistinct)
     .describe('Paths of categories whose products must have it, including those of all categories below.')
     .meta({ examples: [['bulbs']], uniqueItems: true });
 

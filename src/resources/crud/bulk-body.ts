@@ -1,12 +1,12 @@
 /** The body of a bulk PATCH: one change for many rows (`ids`, `update`), or a change for each (`updates`). */
 import { z } from 'zod';
 import { maxMembers } from '../../http/request/json.ts';
+import { hasNoneTwice } from '../../http/schema.ts';
 import { isObject } from '../../json-object.ts';
 import { maxId } from '../../storage/database.ts';
 
 const maxRows = 500;
 const twice = { error: 'must not name an id twice', params: { rule: 'uniqueItems' } };
-const hasNoneTwice = (ids: readonly number[]) => new Set(ids).size === ids.length;
 /** A rule that is also checked if members have problems, so that all are reported at once. */
 const buildRule = (member: string, rule: string, error: string) => ({
   error,

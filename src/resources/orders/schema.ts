@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas, link } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { count, identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
+import { count, hasNoneTwice, identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { maxSkuLength } from '../products/members/sku.ts';
 
 const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
@@ -142,7 +142,7 @@ export const createOrder = z
       )
       .min(1)
       .max(maxItems)
-      .refine(items => new Set(items.map(toLineKey)).size === items.length, {
+      .refine(items => hasNoneTwice(items.map(toLineKey)), {
         error: 'must not name a product, or a variant, twice; give its quantity once',
         params: { rule: 'uniqueItems' },
       }),

@@ -128,7 +128,8 @@ export async function readResults(
     likely,
     order === undefined ? computeLastPlace(page) : undefined,
   );
-  const best = head.slice(0, 1).map(({ position }) => position);
+  const mayBeCorrected = words.some(({ alternatives }) => alternatives.some(one => one.isCorrection));
+  const best = mayBeCorrected ? head.slice(0, 1).map(({ position }) => position) : [];
   const [first] = (await tools.scorablesOf(session, best, tools.documentsOf)).values();
   const corrected = first === undefined ? [] : collectCorrections(first.features, weights);
   const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { commonSorts, listParameters } from '../../http/paginate.ts';
-import { identifier, text, timestamp } from '../../http/schema.ts';
+import { hasNoneTwice, identifier, text, timestamp } from '../../http/schema.ts';
 
 /** The maximum number of groups: all of them are kept in memory. */
 export const synonymsLimit = 5000;
@@ -18,7 +18,7 @@ const words = z
   .array(word)
   .min(2)
   .max(20)
-  .refine(values => new Set(values.map(value => value.toLowerCase())).size === values.length, {
+  .refine(values => hasNoneTwice(values.map(value => value.toLowerCase())), {
     error: 'must not name a word twice',
     params: { rule: 'uniqueItems' },
   })

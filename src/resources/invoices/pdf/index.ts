@@ -51,7 +51,10 @@ const computeDrawingId = ({ id, number, order_id, created_at, document }: Stored
     .update(JSON.stringify([id, number, order_id, created_at, document]))
     .digest('hex');
 
-type Drawing = PromiseWithResolvers<Uint8Array<ArrayBuffer>>;
+interface Drawing extends PromiseWithResolvers<Uint8Array<ArrayBuffer>> {
+  /** The number of the invoice, for errors. */
+  readonly number: DrawRequest['invoice']['number'];
+}
 
 /** @returns a function that draws an invoice; simultaneous requests for the same invoice share a drawing */
 function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<ArrayBuffer>> {
@@ -68,7 +71,7 @@ function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<Arr
     const drawing = drawings.get(result.id);
     drawings.delete(result.id);
     if ('bytes' in result) drawing?.resolve(result.bytes);
-    else drawing?.reject(new Error(`the PDF of an invoice: ${result.message}`));
+    else drawing?.reject(new Error(`the PDF of invoice ${drawing.number}: ${result.message}`));
     if (drawings.size > 0) return;
     clearTimeout(idle);
     idle = setTimeout(end, idleMs);
@@ -93,7 +96,7 @@ function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<Arr
     if (running !== undefined) return running.promise;
     clearTimeout(idle);
     thread ??= start();
-    const drawing: Drawing = Promise.withResolvers();
+    const drawing: Drawing = { ...Promise.withResolvers(), number: request.invoice.number };
     drawings.set(request.id, drawing);
     thread.postMessage(request);
     return drawing.promise;

@@ -1,12 +1,11 @@
 /** Options: the properties in which variants of a product differ, with their possible values. */
 import { z } from 'zod';
-import { text } from '../../../http/schema.ts';
+import { hasNoneTwice, text } from '../../../http/schema.ts';
 
 /** The maximum number of options of a product, and of values of an option. */
 export const maxOptions = 5;
 export const maxValues = 200;
 
-const areUnique = (values: readonly string[]): boolean => new Set(values).size === values.length;
 const twice = { params: { rule: 'uniqueItems' } };
 
 const option = z
@@ -19,7 +18,7 @@ const option = z
       .array(text(100))
       .min(1)
       .max(maxValues)
-      .refine(areUnique, { error: 'must not name a value twice', ...twice })
+      .refine(hasNoneTwice, { error: 'must not name a value twice', ...twice })
       .describe('The values that variants may have.')
       .meta({ uniqueItems: true, examples: [['S', 'M', 'L']] }),
   })
@@ -28,7 +27,10 @@ const option = z
 export const options = z
   .array(option)
   .max(maxOptions)
-  .refine(all => areUnique(all.map(({ name }) => name)), { error: 'must not name an option twice', ...twice })
+  .refine(all => hasNoneTwice(all.map(({ name }) => name)), {
+    error: 'must not name an option twice',
+    ...twice,
+  })
   .describe(
     `The options in which variants differ: up to ${maxOptions} names, each with its values. Lists and searches can be filtered by them as by attributes: \`Size\` as \`attr.size\`.`,
   );
