@@ -75,6 +75,15 @@ describe('reading CSV files', () => {
       ],
     ],
     [
+      'a last row with more fields than those before, which also have fewer than the header',
+      'a,b,c\n1\n2\n3,4\n',
+      [
+        [2, { a: '1', b: '', c: '' }],
+        [3, { a: '2', b: '', c: '' }],
+        [4, { a: '3', b: '4', c: '' }],
+      ],
+    ],
+    [
       'a row that a line break cuts in two, of which nothing is read',
       'a,b,c,d\n1,2,te\nxt,4\n5,6,7,8\n9,te\nxt,1,2\n',
       [

@@ -23,7 +23,7 @@ export function createShortRowFilter(): (records: SourceRecord[], isEnd: boolean
       return record;
     }
     const { cells, problem } = short;
-    const isAccepted = cells === run || cells === next || (isLast && run === undefined && !wasRefused);
+    const isAccepted = cells === run || cells === next || (isLast && !wasRefused);
     [run, wasRefused] = [isAccepted ? cells : undefined, !isAccepted];
     return isAccepted ? record : createUnreadableRecord(record.line, problem, record.raw);
   }
