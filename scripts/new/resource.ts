@@ -2,13 +2,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { capitalize, type Form, type Forms, renameCode, toForms } from './forms.ts';
+import { capitalize, type Forms, renameCode, toForms } from './forms.ts';
 import { type Names, Refused } from './names.ts';
 import { checkLanguages, checkPlace, namesIn, type Place, variablesIn } from './words.ts';
 
 const own = ['schema.ts', 'endpoints.ts', 'store.ts'];
 const migrations = 'src/storage/migrations';
 const tables = 'src/storage/tables.ts';
+const otherTables = ['credentials', 'media', 'orders', 'products'].map(
+  name => `src/storage/tables/${name}.ts`,
+);
 const resources = 'src/resources/index.ts';
 const stores = 'src/resources/stores.ts';
 const tags = 'src/http/openapi/text.ts';
@@ -43,14 +46,15 @@ function* placesIn(read: Read): Iterable<Place> {
     words: variablesIn(read(path)),
     form: 'identifier' as const,
   });
-  const shared = (path: string, part: RegExp, form: Form = 'identifier') => ({
+  const shared = (path: string, part: RegExp) => ({
     has: `${path} has a name`,
     words: namesIn((read(path).match(part) ?? []).join('\n')),
-    form,
+    form: 'identifier' as const,
   });
   const payments = shared('src/ports/stripe.ts', /export function createStripePayments[\s\S]*?\n\}/);
-  yield shared(tables, /\binterface \w+|(?<=^ {2}\w+: )\w+Table(?=;$)/gm);
-  yield shared(tables, /^ {2}\w+(?=: \w+Table;$)/gm, 'table');
+  const isTable = /^ {2}\w+(?=: \{$)/gm;
+  const named = [tables, ...otherTables].flatMap(path => read(path).match(isTable) ?? []);
+  yield { has: `${tables} has a table`, words: named.map(name => name.trim()), form: 'table' };
   yield shared(`${migrations}/index.ts`, /[\s\S]+/);
   // The stores of sales include those of Stripe, without naming them.
   yield { ...payments, has: `${stores} has a name`, words: [...namesIn(read(stores)), ...payments.words] };
@@ -117,17 +121,15 @@ function changedFiles(read: Read, forms: Forms, migration: string): [path: strin
       `import { ${plural} } from './${migration}.ts';\n$&`,
     )
     .replace(/\n\];/, `\n  ${plural},\n];`);
-  const table = /(?:\/\*\*[^\n]*\n)?(?:export )?interface TodosTable \{[^}]*\}\n\n/.exec(read(tables))?.[0];
-  if (table === undefined) throw new Error(`${tables} has no TodosTable`);
+  const table = /^ {2}todos: \{[^}]*\};\n\n/m.exec(read(tables))?.[0];
+  if (table === undefined) throw new Error(`${tables} has no table todos`);
   const tag = capitalize(forms.phrase.plural);
   const described = `  ${/ /.test(tag) ? `'${tag}'` : tag}: 'Private to the user who creates them.',`;
   const changed = (path: string, isLine: RegExp, line = (old: string) => renameCode(old, forms)) =>
     addLines(path, read(path), isLine, line);
-  const key = `  ${forms.table.plural}: ${capitalize(plural)}Table;`;
-  const [, withLine] = changed(tables, /^ {2}todos: TodosTable;$/, () => key);
   return [
     [`${migrations}/index.ts`, listed],
-    [tables, withLine.replace(table, `${table}${renameCode(table, forms)}`)],
+    [tables, read(tables).replace(table, `${table}${table.replace('todos', forms.table.plural)}`)],
     changed(resources, /\bcreateTodoEndpoints\b/),
     changed(stores, /\bcreateTodoStore\b/),
     changed(tags, /^ {2}Todos: /, () => described),

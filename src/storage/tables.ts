@@ -3,249 +3,188 @@
  * Times are epoch milliseconds; lists and objects are JSON text; ids are 32-bit integers.
  */
 import type { Generated, Selectable } from 'kysely';
-import type { AttributesTable, ProductAttributesTable } from './attributes/tables.ts';
-import type {
-  AddressTokensTable,
-  EndedSessionsTable,
-  FailedAttemptsTable,
-  SessionsTable,
-  UserTokensTable,
-} from './tables/credentials.ts';
-import type { MediaTable, MediaUnusedTable, MediaUsesTable } from './tables/media.ts';
-import type {
-  InvoicesTable,
-  OrderItemsTable,
-  OrdersTable,
-  PaymentsTable,
-  StockAdjustmentsTable,
-} from './tables/orders.ts';
-import type {
-  CategoriesTable,
-  ProductCategoriesTable,
-  ProductsTable,
-  ProductTagsTable,
-  ProductTotalsTable,
-  ReviewsTable,
-  VariantsTable,
-} from './tables/products.ts';
+import type { CredentialTables } from './tables/credentials.ts';
+import type { MediaTables } from './tables/media.ts';
+import type { OrderTables } from './tables/orders.ts';
+import type { ProductTables } from './tables/products.ts';
 
-/** Every transaction that changes a collection advances its version, the sum over its slots. */
-interface CollectionVersionsTable {
-  collection: string;
-  slot: number;
-  version: number;
-}
+export interface Tables extends CredentialTables, MediaTables, OrderTables, ProductTables {
+  /** Every transaction that changes a collection advances its version, the sum over its slots. */
+  collection_versions: {
+    collection: string;
+    slot: number;
+    version: number;
+  };
 
-/** `author_id` and `author_name` are copies from the time of writing; `user_id` is null once the account is deleted. */
-interface ArticlesTable {
-  id: Generated<number>;
-  title: string;
-  body: string;
-  tags: string;
-  author_id: number;
-  author_name: string;
-  user_id: number | null;
-  created_at: number;
-  updated_at: number;
-}
+  /** `author_id` and `author_name` are copies from the time of writing; `user_id` is null once the account is deleted. */
+  articles: {
+    id: Generated<number>;
+    title: string;
+    body: string;
+    tags: string;
+    author_id: number;
+    author_name: string;
+    user_id: number | null;
+    created_at: number;
+    updated_at: number;
+  };
 
-/** A copy of the tags of articles, to look articles up by tag. */
-interface ArticleTagsTable {
-  article_id: number;
-  tag: string;
-}
+  /** A copy of the tags of articles, to look articles up by tag. */
+  article_tags: {
+    article_id: number;
+    tag: string;
+  };
 
-/** The author is stored as that of an article. */
-interface PostsTable {
-  id: Generated<number>;
-  title: string;
-  body: string;
-  author_id: number;
-  author_name: string;
-  user_id: number | null;
-  created_at: number;
-  updated_at: number;
-}
+  /** The author is stored as that of an article. */
+  posts: {
+    id: Generated<number>;
+    title: string;
+    body: string;
+    author_id: number;
+    author_name: string;
+    user_id: number | null;
+    created_at: number;
+    updated_at: number;
+  };
 
-interface CommentsTable {
-  id: Generated<number>;
-  post_id: number;
-  user_id: number;
-  author_name: string;
-  body: string;
-  created_at: number;
-  updated_at: number;
-}
+  comments: {
+    id: Generated<number>;
+    post_id: number;
+    user_id: number;
+    author_name: string;
+    body: string;
+    created_at: number;
+    updated_at: number;
+  };
 
-interface UsersTable {
-  id: Generated<number>;
-  name: string;
-  email: string;
-  /** The e-mail address in lower case, which must be unique. */
-  email_key: string;
-  password_hash: string | null;
-  /** The new address that the user has yet to confirm. */
-  pending_email: string | null;
-  role: string;
-  tags: string;
-  version: number;
-  verified_at: number | null;
-  created_at: number;
-  updated_at: number;
-  /** Incremented when all sessions of the user are ended. */
-  session_generation: Generated<number>;
-}
+  users: {
+    id: Generated<number>;
+    name: string;
+    email: string;
+    /** The e-mail address in lower case, which must be unique. */
+    email_key: string;
+    password_hash: string | null;
+    /** The new address that the user has yet to confirm. */
+    pending_email: string | null;
+    role: string;
+    tags: string;
+    version: number;
+    verified_at: number | null;
+    created_at: number;
+    updated_at: number;
+    /** Incremented when all sessions of the user are ended. */
+    session_generation: Generated<number>;
+  };
 
-/** The addresses that users have signed in from, each as a hash of the e-mail address and the client's address. */
-interface KnownAddressesTable {
-  hash: string;
-  user_id: number;
-  last_used_at: number;
-}
+  /** The addresses that users have signed in from, each as a hash of the e-mail address and the client's address. */
+  known_addresses: {
+    hash: string;
+    user_id: number;
+    last_used_at: number;
+  };
 
-interface ApiKeysTable {
-  id: Generated<number>;
-  name: string;
-  /** The first characters of the key: enough to recognise it, too few to use it. */
-  prefix: string;
-  key_hash: string;
-  scopes: string;
-  /** Requests per window; null for the value of RATE_LIMIT. */
-  rate_limit: number | null;
-  created_by: number | null;
-  created_at: number;
-  expires_at: number | null;
-  last_used_at: number | null;
-}
+  api_keys: {
+    id: Generated<number>;
+    name: string;
+    /** The first characters of the key: enough to recognise it, too few to use it. */
+    prefix: string;
+    key_hash: string;
+    scopes: string;
+    /** Requests per window; null for the value of RATE_LIMIT. */
+    rate_limit: number | null;
+    created_by: number | null;
+    created_at: number;
+    expires_at: number | null;
+    last_used_at: number | null;
+  };
 
-interface IdempotencyKeysTable {
-  caller: string;
-  key: string;
-  request_hash: string;
-  /** The stored response, encrypted: responses may hold secrets that are shown only once. */
-  answer: string;
-  created_at: number;
-}
+  idempotency_keys: {
+    caller: string;
+    key: string;
+    request_hash: string;
+    /** The stored response, encrypted: responses may hold secrets that are shown only once. */
+    answer: string;
+    created_at: number;
+  };
 
-/** Counts requests per subject and window, where replicas share a quota, and mails per subject and second. */
-interface QuotasTable {
-  subject: string;
-  window_start: number;
-  used: number;
-}
+  /** Counts requests per subject and window, where replicas share a quota, and mails per subject and second. */
+  quotas: {
+    subject: string;
+    window_start: number;
+    used: number;
+  };
 
-/** Every change, written by the transaction that made it: see events/outbox.ts. */
-interface EventsTable {
-  id: Generated<number>;
-  /** `<resource>.<action>` */
-  type: string;
-  resource: string;
-  resource_id: number;
-  actor: string;
-  request_id: string | null;
-  /** The representations before and after, as JSON text. */
-  old_document: string | null;
-  new_document: string | null;
-  created_at: number;
-  /** The amount that it added to the version of its collection: see storage/changes/; 0 where nothing is cached. */
-  mark: Generated<number>;
-}
+  /** Every change, written by the transaction that made it: see events/outbox.ts. */
+  events: {
+    id: Generated<number>;
+    /** `<resource>.<action>` */
+    type: string;
+    resource: string;
+    resource_id: number;
+    actor: string;
+    request_id: string | null;
+    /** The representations before and after, as JSON text. */
+    old_document: string | null;
+    new_document: string | null;
+    created_at: number;
+    /** The amount that it added to the version of its collection: see storage/changes/; 0 where nothing is cached. */
+    mark: Generated<number>;
+  };
 
-/** Work that must be done after a commit: see events/queue.ts. */
-interface DeliveriesTable {
-  id: Generated<number>;
-  queue: string;
-  key: string;
-  payload: string;
-  attempts: number;
-  /** The earliest time for the next attempt; during an attempt, the time when its process is presumed dead. */
-  due_at: number;
-  /** Set when the delivery was given up. */
-  failed_at: number | null;
-  created_at: number;
-}
+  /** Work that must be done after a commit: see events/queue.ts. */
+  deliveries: {
+    id: Generated<number>;
+    queue: string;
+    key: string;
+    payload: string;
+    attempts: number;
+    /** The earliest time for the next attempt; during an attempt, the time when its process is presumed dead. */
+    due_at: number;
+    /** Set when the delivery was given up. */
+    failed_at: number | null;
+    created_at: number;
+  };
 
-interface NotificationsTable {
-  id: Generated<number>;
-  user_id: number;
-  event_id: number;
-  type: string;
-  message: string;
-  resource: string;
-  resource_id: number;
-  read_at: number | null;
-  created_at: number;
-}
+  notifications: {
+    id: Generated<number>;
+    user_id: number;
+    event_id: number;
+    type: string;
+    message: string;
+    resource: string;
+    resource_id: number;
+    read_at: number | null;
+    created_at: number;
+  };
 
-/** Numbers that are assigned without gaps. */
-interface CountersTable {
-  name: string;
-  value: number;
-}
+  /** Numbers that are assigned without gaps. */
+  counters: {
+    name: string;
+    value: number;
+  };
 
-interface TodosTable {
-  id: Generated<number>;
-  user_id: number;
-  title: string;
-  /** 0 or 1. */
-  done: number;
-  created_at: number;
-  updated_at: number;
-}
+  todos: {
+    id: Generated<number>;
+    user_id: number;
+    title: string;
+    /** 0 or 1. */
+    done: number;
+    created_at: number;
+    updated_at: number;
+  };
 
-/** Words that a search treats as equal. The representation is stored as that of products. */
-interface SearchSynonymsTable {
-  id: Generated<number>;
-  created_at: number;
-  updated_at: number;
-  document: string;
-}
+  /** Words that a search treats as equal. The representation is stored as that of products. */
+  search_synonyms: {
+    id: Generated<number>;
+    created_at: number;
+    updated_at: number;
+    document: string;
+  };
 
-interface MigrationsTable {
-  name: string;
-  applied_at: number;
-}
-
-export interface Tables {
-  products: ProductsTable;
-  product_tags: ProductTagsTable;
-  product_variants: VariantsTable;
-  attributes: AttributesTable;
-  product_attributes: ProductAttributesTable;
-  product_totals: ProductTotalsTable;
-  categories: CategoriesTable;
-  product_categories: ProductCategoriesTable;
-  collection_versions: CollectionVersionsTable;
-  reviews: ReviewsTable;
-  articles: ArticlesTable;
-  article_tags: ArticleTagsTable;
-  posts: PostsTable;
-  comments: CommentsTable;
-  users: UsersTable;
-  sessions: SessionsTable;
-  ended_sessions: EndedSessionsTable;
-  known_addresses: KnownAddressesTable;
-  failed_attempts: FailedAttemptsTable;
-  api_keys: ApiKeysTable;
-  idempotency_keys: IdempotencyKeysTable;
-  quotas: QuotasTable;
-  events: EventsTable;
-  deliveries: DeliveriesTable;
-  notifications: NotificationsTable;
-  user_tokens: UserTokensTable;
-  address_tokens: AddressTokensTable;
-  orders: OrdersTable;
-  order_items: OrderItemsTable;
-  payments: PaymentsTable;
-  stock_adjustments: StockAdjustmentsTable;
-  invoices: InvoicesTable;
-  counters: CountersTable;
-  todos: TodosTable;
-  media: MediaTable;
-  media_uses: MediaUsesTable;
-  media_unused: MediaUnusedTable;
-  search_synonyms: SearchSynonymsTable;
-  migrations: MigrationsTable;
+  migrations: {
+    name: string;
+    applied_at: number;
+  };
 }
 
 /** A row as queries return it. */

@@ -86,8 +86,8 @@ test.each([
   ['references', '"references" would be the name of a table, and is a reserved word of PostgreSQL'],
   ['values', '"values" would be the name of a table, and is a reserved word of SQLite'],
   ['todos', '"todos" is taken: there is a folder src/resources/todos'],
-  ['sessions', '"sessions" is taken: src/storage/tables.ts has a name SessionsTable'],
-  ['deliveries', '"deliveries" is taken: src/storage/tables.ts has a name DeliveriesTable'],
+  ['sessions', '"sessions" is taken: src/storage/tables.ts has a table sessions'],
+  ['deliveries', '"deliveries" is taken: src/storage/tables.ts has a table deliveries'],
   ['addresses', '"addresses" is taken: src/storage/migrations/index.ts has a name addresses'],
   ['tokens', '"tokens" is taken: src/resources/stores.ts has a name tokens'],
   ['facets', '"facets" is taken: src/resources/stores.ts has a name facets'],
@@ -101,8 +101,8 @@ test.each([
   ['titles', '"title" is taken: src/resources/todos/schema.ts has a name title'],
   ['sweeps', '"sweeps" is taken: there is a file test/resources/sweeps.test.ts'],
   ['to-strings', '"toString", the singular of "to-strings", is a member of every object of JavaScript'],
-  ['media-uses media-use', '"media-uses" is taken: src/storage/tables.ts has a name MediaUsesTable'],
-  ['api-keys', '"api-keys" is taken: src/storage/tables.ts has a name ApiKeysTable'],
+  ['media-uses media-use', '"media-uses" is taken: src/storage/tables.ts has a table media_uses'],
+  ['api-keys', '"api-keys" is taken: src/storage/tables.ts has a table api_keys'],
   ['mail-tokens', '"mail-tokens" is taken: src/resources/stores.ts has a name mailTokens'],
 ])('%s: the name is taken or reserved', (words, message) => {
   expect(refusal(`resource ${words}`)).toEqual([1, message]);
@@ -127,8 +127,9 @@ test('each file is planned once, with the names of the resource', () => {
   expect(endpoints).toContain("summary: 'Create an idea'");
   expect(endpoints).toContain("title: 'The first idea'");
   const tables = files.get('src/storage/tables.ts');
-  expect(tables).toContain('\ninterface IdeasTable {\n');
-  expect(tables).toContain('\n  ideas: IdeasTable;\n');
+  expect(tables).toContain(
+    '\n  ideas: {\n    id: Generated<number>;\n    user_id: number;\n    title: string;\n',
+  );
   for (const path of [...files.keys()].slice(0, 5)) expect(files.get(path)).not.toMatch(/todo|lamps/i);
 });
 
@@ -156,7 +157,7 @@ test('a name of several words has hyphens in paths and files, and the usual spel
   expect(migration).toMatch(/export const giftCards: Migration = \{\n {2}name: '\d{4}-expand-gift-cards',/);
   expect(migration).toContain('create table gift_cards (');
   expect(migration).toContain('create index gift_cards_by_user on gift_cards (user_id, id)');
-  expect(textOf('src/storage/tables.ts')).toContain('\n  gift_cards: GiftCardsTable;\n');
+  expect(textOf('src/storage/tables.ts')).toContain('\n  gift_cards: {\n');
   expect(textOf('src/resources/stores.ts')).toContain("from './gift-cards/store.ts';");
   expect(textOf('src/resources/stores.ts')).toContain('\n    giftCards: createGiftCardStore(database),\n');
   expect(textOf('src/http/openapi/text.ts')).toContain("\n  'Gift cards': '");

@@ -1,7 +1,7 @@
 /** The queries of sessions. Sessions are stored with a hash of their refresh token, never the token. */
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createOwnedRemover, createSweep } from '../../storage/table-rows.ts';
-import type { SessionsTable } from '../../storage/tables/credentials.ts';
+import type { Row } from '../../storage/tables.ts';
 import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
 
 export type SessionStore = ReturnType<typeof createSessionStore>;
@@ -15,7 +15,7 @@ export function createSessionStore(
   const rows = { table: 'sessions', key: ['id'] } as const;
   const removeRowsOf = createOwnedRemover(database, rows);
   return {
-    async insert(session: Session, row: SessionsTable): Promise<void> {
+    async insert(session: Session, row: Row<'sessions'>): Promise<void> {
       await session.run(build.insertInto('sessions').values(row).compile());
     },
     findByToken: (session: Session, hash: string) =>

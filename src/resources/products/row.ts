@@ -12,7 +12,7 @@ import { getPathsAbove } from '../../storage/categories/names.ts';
 import { buildLockedProduct, buildShownProduct, type ShownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import type { Dialect } from '../../storage/database.ts';
-import type { ProductsTable } from '../../storage/tables/products.ts';
+import type { Tables } from '../../storage/tables.ts';
 import { createShownRows, type StoredRow } from '../short-form.ts';
 import { toComparableGtin } from './members/gtin.ts';
 import { type Image, mergeImages } from './members/images.ts';
@@ -85,7 +85,7 @@ function collectCategoryPaths(category: string | null, categories: readonly stri
  * have their own writer: writes/kept.ts.
  */
 export type ProductRow = Omit<
-  ProductsTable,
+  Tables['products'],
   'id' | 'category_id' | 'further_categories' | 'rating_sum' | 'rating_count' | 'variant_count'
 > & {
   readonly variant_count: number;

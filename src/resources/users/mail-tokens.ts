@@ -8,9 +8,9 @@ import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createSweep } from '../../storage/table-rows.ts';
-import type { AddressTokensTable, UserTokensTable } from '../../storage/tables/credentials.ts';
+import type { Tables } from '../../storage/tables.ts';
 
-export type Purpose = UserTokensTable['purpose'];
+export type Purpose = Tables['user_tokens']['purpose'];
 
 interface Issued<Name extends string> {
   readonly purpose: Name;
@@ -113,7 +113,7 @@ export type AddressTokens = ReturnType<typeof createAddressTokens>;
 export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
   const columns = ['user_id', 'email', 'user_version'] as const;
-  type AddressPurpose = AddressTokensTable['purpose'];
+  type AddressPurpose = Tables['address_tokens']['purpose'];
   const { insert, ...rows } = createTokenRows<AddressToken, AddressPurpose>(
     database,
     'address_tokens',

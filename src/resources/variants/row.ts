@@ -3,7 +3,7 @@ import { getMemberNames } from '../../json-object.ts';
 import type { ColumnType } from '../../storage/bulk.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { toComparedCode } from '../../storage/search/text/words.ts';
-import type { VariantsTable } from '../../storage/tables/products.ts';
+import type { Tables } from '../../storage/tables.ts';
 import { toComparableGtin } from '../products/members/gtin.ts';
 import { isBuyable, type KeptStock, toKeptStock, toStock, toStockFields } from '../products/members/stock.ts';
 import { createShownRows, type StoredRow } from '../short-form.ts';
@@ -12,7 +12,7 @@ import { storedVariant } from './stored.ts';
 
 export type StoredVariant = StoredRow<Variant>;
 
-export type VariantRow = Omit<VariantsTable, 'id'>;
+export type VariantRow = Omit<Tables['product_variants'], 'id'>;
 
 export const variantColumns = {
   product_id: 'integer',

@@ -92,7 +92,7 @@ test('new resources are served, described and tested', async () => {
 test.each([
   ['sweeps', 1, 'new: "sweeps" is taken: there is a file test/resources/sweeps.test.ts\n'],
   ['returns', 1, 'new: "return", the singular of "returns", is a reserved word of TypeScript\n'],
-  ['sessions', 1, 'new: "sessions" is taken: src/storage/tables.ts has a name SessionsTable\n'],
+  ['sessions', 1, 'new: "sessions" is taken: src/storage/tables.ts has a table sessions\n'],
   ['tokens', 1, 'new: "tokens" is taken: src/resources/stores.ts has a name tokens\n'],
   [
     '../notes',
