@@ -208,17 +208,6 @@ export function moveDetail(detail: ErrorDetail, name: string): ErrorDetail {
   return { ...detail, field, pointer: `${toPointer([name])}${detail.pointer.slice(1)}` };
 }
 
-/** The same problem with the first name of its path replaced. */
-export function renameDetail(detail: ErrorDetail, first: string, name: string): ErrorDetail {
-  const rest = detail.pointer.indexOf('/', '#/'.length);
-  const below = rest === -1 ? '' : detail.pointer.slice(rest);
-  return {
-    ...detail,
-    field: `${name}${detail.field.slice(first.length)}`,
-    pointer: `${toPointer([name])}${below}`,
-  };
-}
-
 /**
  * The JSON Pointer of a path as a URI fragment (RFC 6901 §6), percent-encoded where a fragment requires it (RFC 3986
  * §3.5). A pointer that would be too long ends early, at a container of the field.

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { version as release } from '../../package.json';
 import { createDocument } from '../../src/service.ts';
 import { call } from '../support/http/http.ts';
-import { twoVersions } from '../support/service/second-version.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
+import { twoVersions } from '../support/versions/second-version.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 

@@ -4,8 +4,8 @@ import { type Contract, contractOf } from '../support/http/contract.ts';
 import { type Call, call, type Received } from '../support/http/http.ts';
 import { writesNothing } from '../support/service/contents.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
-import { twoVersions } from '../support/service/second-version.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
+import { twoVersions } from '../support/versions/second-version.ts';
 
 const names = ['v1', 'v2'] as const;
 type Name = (typeof names)[number];

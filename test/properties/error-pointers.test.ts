@@ -1,10 +1,11 @@
 /** Pointers of errors: fragments of URIs that lead back to the names of members, whatever these are. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { buildErrorDetail, moveDetail, renameDetail } from '../../src/http/errors.ts';
+import { buildErrorDetail, moveDetail } from '../../src/http/errors.ts';
 import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
+import { renameDetail } from '../support/versions/translation.ts';
 
 /** A fragment as RFC 3986 §3.5 has it, behind its sign. */
 const fragment = /^#(?:[A-Za-z\d\-._~!$&'()*+,;=:@/?]|%[\dA-F]{2})*$/;

@@ -1,14 +1,22 @@
 /**
  * Publishes an endpoint of one version in another, with a different representation. Both share one handler, and with it
- * all actions, checks and writes. CONTRIBUTING.md explains when and how ("Publishing a breaking change").
+ * all actions, checks and writes. It moves to src/http/versions/ with the first breaking change: CONTRIBUTING.md explains
+ * when and how ("Publishing a breaking change").
  *
  * Terms: `old` is the version whose handler runs, `new` the version of the request.
  */
-import { isObject } from '../../json-object.ts';
-import type { BodySpec, Endpoint, HandlerContext, PatchBody, ResponseSpec } from '../endpoint.ts';
-import { type ErrorDetail, HttpError, renameDetail } from '../errors.ts';
-import { toValidationError } from '../request/index.ts';
-import type { Reply } from '../response/reply.ts';
+
+import type {
+  BodySpec,
+  Endpoint,
+  HandlerContext,
+  PatchBody,
+  ResponseSpec,
+} from '../../../src/http/endpoint.ts';
+import { buildErrorDetail, type ErrorDetail, HttpError } from '../../../src/http/errors.ts';
+import { toValidationError } from '../../../src/http/request/index.ts';
+import type { Reply } from '../../../src/http/response/reply.ts';
+import { isObject } from '../../../src/json-object.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -133,4 +141,15 @@ function toNewDetail(detail: ErrorDetail, renamed: Readonly<Record<string, strin
   const [first = ''] = detail.field.split('.');
   const name = Object.hasOwn(renamed, first) ? renamed[first] : undefined;
   return name === undefined ? detail : renameDetail(detail, first, name);
+}
+
+/** The same problem with the first name of its path replaced. */
+export function renameDetail(detail: ErrorDetail, first: string, name: string): ErrorDetail {
+  const rest = detail.pointer.indexOf('/', '#/'.length);
+  const { pointer } = buildErrorDetail([name], detail.code, detail.message);
+  return {
+    ...detail,
+    field: `${name}${detail.field.slice(first.length)}`,
+    pointer: rest === -1 ? pointer : pointer + detail.pointer.slice(rest),
+  };
 }

@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import type { Config } from '../../../src/config.ts';
 import type { Endpoint } from '../../../src/http/endpoint.ts';
 import { buildCollectionSchema } from '../../../src/http/paginate.ts';
-import { type Translation, translateEndpoint } from '../../../src/http/versions/translation.ts';
 import { buildBulkBody } from '../../../src/resources/crud/bulk-body.ts';
 import * as v1 from '../../../src/resources/products/schema.ts';
 import { buildPublishedVersions, type Versions } from '../../../src/versions.ts';
+import { type Translation, translateEndpoint } from './translation.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
