@@ -5,52 +5,17 @@ const methods = 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
 const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-ID'];
 /** Also allowed, but only listed in the response to a preflight that requests them. */
 const allowedOnRequest = [
-  'Accept',
-  'Cache-Control',
-  'Idempotency-Key',
-  'If-Match',
-  'If-Modified-Since',
-  'If-None-Match',
-  'If-Range',
-  'If-Unmodified-Since',
-  // Sent by many programs together with Cache-Control.
-  'Pragma',
-  'Prefer',
-  'Range',
-  'X-API-Key',
-  // Set for all requests by the templates of some frameworks.
-  'X-Requested-With',
+  'Accept Cache-Control Idempotency-Key If-Match If-Modified-Since If-None-Match If-Range If-Unmodified-Since',
+  // Pragma is sent by many programs together with Cache-Control, X-Requested-With with all requests by some frameworks.
+  'Pragma Prefer Range X-API-Key X-Requested-With',
   // Headers that tracing in browsers adds to every request (W3C Trace Context and Baggage; Sentry).
-  'baggage',
-  'sentry-trace',
-  'traceparent',
-  'tracestate',
-];
+  'baggage sentry-trace traceparent tracestate',
+].flatMap(names => names.split(' '));
 /** Headers that scripts may read, besides any "CORS-safelisted response-header name" (Fetch standard). */
 const exposed = [
-  'Accept',
-  'Accept-Patch',
-  'Accept-Post',
-  'Accept-Ranges',
-  'Allow',
-  'Content-Disposition',
-  'Content-Range',
-  'ETag',
-  'Location',
-  'Link',
-  'X-Request-ID',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-RateLimit-Window',
-  'RateLimit',
-  'RateLimit-Policy',
-  'Retry-After',
-  'Idempotency-Replayed',
-  'Deprecation',
-  'Sunset',
-  'Server-Timing',
-  'Preference-Applied',
+  'Accept, Accept-Patch, Accept-Post, Accept-Ranges, Allow, Content-Disposition, Content-Range, ETag, Location, Link',
+  'X-Request-ID, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window, RateLimit',
+  'RateLimit-Policy, Retry-After, Idempotency-Replayed, Deprecation, Sunset, Server-Timing, Preference-Applied',
   'WWW-Authenticate',
 ].join(', ');
 

@@ -103,7 +103,7 @@ const { name, gtin, externalId } = listProducts.shape;
 const { available: isAvailable, facets: counted, sort, order } = listProducts.shape;
 
 /** The filters of lists of products: with any of them, hits are products only. */
-const filters = {
+export const filters = {
   category: inCategory,
   brand,
   tag,

@@ -2,6 +2,7 @@
  * Names of categories, and the paths (`Furniture > Tables`) and slugs that are made of them. A path names one category
  * and a category has one path, since no name contains a `>` as a separate word.
  */
+import { toWordMap } from '../../arrays/words.ts';
 
 export const separator = ' > ';
 /** The most levels of the tree. */
@@ -48,19 +49,7 @@ export function getPathsAbove(path: string): string[] {
 }
 
 /** How slugs write characters for which readers do not just leave out the accent. */
-const written: Readonly<Record<string, string>> = {
-  ä: 'ae',
-  ö: 'oe',
-  ü: 'ue',
-  ß: 'ss',
-  æ: 'ae',
-  ø: 'o',
-  œ: 'oe',
-  đ: 'd',
-  ł: 'l',
-  ı: 'i',
-  '&': ' and ',
-};
+const written = new Map([...toWordMap('ä:ae ö:oe ü:ue ß:ss æ:ae ø:o œ:oe đ:d ł:l ı:i'), ['&', ' and ']]);
 
 /** Accents of European letters. In other scripts a mark makes another letter: `が` is not `か`, and `й` is not `и`. */
 const accents = /([\p{sc=Latin}\p{sc=Greek}])\p{Mn}+/gu;
@@ -75,7 +64,7 @@ export function toSlug(name: string): string {
     .normalize('NFC')
     .toLowerCase()
     .replace(unseen, '')
-    .replace(/[äöüßæøœđłı&]/g, letter => written[letter] ?? letter)
+    .replace(/[äöüßæøœđłı&]/g, letter => written.get(letter) ?? letter)
     .replace(notThai, text => text.normalize('NFKD'))
     .replace(accents, '$1')
     .normalize('NFC');

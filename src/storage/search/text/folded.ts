@@ -1,4 +1,5 @@
 /** Folds text that is not plain to the indexed form of words: lower case, without diacritics. */
+import { toWordMap } from '../../../arrays/words.ts';
 import { foldLetters } from './letters.ts';
 import { findLastLetter, isDivided, isUnspaced, type Run, splitStretch, stretch } from './unspaced.ts';
 
@@ -10,19 +11,7 @@ const manyMarks = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 const marksAhead = /^[\p{M}\uff9e\uff9f]+/u;
 
 /** Letters that Unicode does not decompose, and how they are typed on keyboards without them. */
-const spelledOut: ReadonlyMap<string, string> = new Map([
-  ['ß', 'ss'],
-  ['ø', 'o'],
-  ['æ', 'ae'],
-  ['œ', 'oe'],
-  ['đ', 'd'],
-  ['ð', 'd'],
-  ['ħ', 'h'],
-  ['ł', 'l'],
-  ['þ', 'th'],
-  ['ı', 'i'],
-  ['ς', 'σ'],
-]);
+const spelledOut = toWordMap('ß:ss ø:o æ:ae œ:oe đ:d ð:d ħ:h ł:l þ:th ı:i ς:σ');
 const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g');
 
 /**

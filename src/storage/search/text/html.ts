@@ -1,4 +1,5 @@
 /** The text of a description that may be HTML: without its tags, as a reader sees it. */
+import { toWordMap } from '../../../arrays/words.ts';
 
 /** The elements of HTML; anything else that looks like a tag is text. */
 const elements = new Set(
@@ -12,56 +13,14 @@ const elements = new Set(
 /** Elements whose content is not for readers. */
 const hidden = new Set(['script', 'style', 'template', 'noscript', 'svg']);
 /** Elements within a line: their tags do not separate words. */
-const inline = new Set([
-  'a',
-  'abbr',
-  'b',
-  'em',
-  'i',
-  'mark',
-  's',
-  'small',
-  'span',
-  'strong',
-  'sub',
-  'sup',
-  'u',
-  'wbr',
-  'font',
-]);
+const inline = new Set('a abbr b em i mark s small span strong sub sup u wbr font'.split(' '));
 
 const entities: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
+  ...toWordMap(
+    `amp:& lt:< gt:> quot:" apos:' shy: ndash:– mdash:— rsquo:’ lsquo:‘ rdquo:” ldquo:“ hellip:… bull:• middot:· trade:™
+    reg:® copy:© deg:° times:× euro:€ auml:ä ouml:ö uuml:ü Auml:Ä Ouml:Ö Uuml:Ü szlig:ß eacute:é egrave:è`,
+  ),
   ['nbsp', ' '],
-  ['shy', ''],
-  ['ndash', '–'],
-  ['mdash', '—'],
-  ['rsquo', '’'],
-  ['lsquo', '‘'],
-  ['rdquo', '”'],
-  ['ldquo', '“'],
-  ['hellip', '…'],
-  ['bull', '•'],
-  ['middot', '·'],
-  ['trade', '™'],
-  ['reg', '®'],
-  ['copy', '©'],
-  ['deg', '°'],
-  ['times', '×'],
-  ['euro', '€'],
-  ['auml', 'ä'],
-  ['ouml', 'ö'],
-  ['uuml', 'ü'],
-  ['Auml', 'Ä'],
-  ['Ouml', 'Ö'],
-  ['Uuml', 'Ü'],
-  ['szlig', 'ß'],
-  ['eacute', 'é'],
-  ['egrave', 'è'],
 ]);
 const entity = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));/g;
 const maxNameLength = 41;

@@ -1,4 +1,5 @@
 /** Folds letters of non-Latin scripts that people type interchangeably, as Lucene and most search engines do. */
+import { toWordMap } from '../../../arrays/words.ts';
 
 /** Invisible within words: soft hyphens, joiners, variation selectors; also apostrophes that are letters. */
 const unseen = /\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]|[\u00ad\u200c\u02b9-\u02bc]/gu;
@@ -15,16 +16,9 @@ const longVowel = /(?<=[\u30a1-\u30fa\u30fc]{3})\u30fc(?![\u30a1-\u30fa\u30fc])/
 const others =
   /[\u0649\u0629\u06cc\u06a9\u06c1\u06be\u06c0\u0901\u30a1-\u30f6]|[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59\u0ed0-\u0ed9\u17e0-\u17e9\u1040-\u1049]/g;
 
-const letters: ReadonlyMap<string, string> = new Map([
-  ['\u0649', '\u064a'],
-  ['\u06cc', '\u064a'],
-  ['\u0629', '\u0647'],
-  ['\u06c0', '\u0647'],
-  ['\u06c1', '\u0647'],
-  ['\u06be', '\u0647'],
-  ['\u06a9', '\u0643'],
-  ['\u0901', '\u0902'],
-]);
+const letters = toWordMap(
+  `\u0649:\u064a \u06cc:\u064a \u0629:\u0647 \u06c0:\u0647 \u06c1:\u0647 \u06be:\u0647 \u06a9:\u0643 \u0901:\u0902`,
+);
 /** The zeros of scripts with digits of their own, which match the digits of ASCII. */
 const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xed0, 0x17e0, 0x1040];
 const [firstKatakana, lastKatakana, toHiragana] = [0x30a1, 0x30f6, 0x60];

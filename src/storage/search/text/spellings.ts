@@ -1,30 +1,14 @@
 /** English words with two spellings: a shop writes `moisturiser` or `moisturizer`, and shoppers search for both. */
+import { toWordMap } from '../../../arrays/words.ts';
 
 /** The British and American beginnings of words, which all of their forms share. */
 const starts = 'arm behavi col endeav fav flav glam harb hon hum lab neighb od parl rum sav tum vap vig';
 const pairs = starts.split(' ').map(start => [`${start}our`, `${start}or`] as const);
-const others: readonly (readonly [string, string])[] = [
-  ['aeroplane', 'airplane'],
-  ['aluminium', 'aluminum'],
-  ['catalogue', 'catalog'],
-  ['centre', 'center'],
-  ['cosy', 'cozy'],
-  ['defence', 'defense'],
-  ['doughnut', 'donut'],
-  ['fibre', 'fiber'],
-  ['grey', 'gray'],
-  ['jewellery', 'jewelry'],
-  ['litre', 'liter'],
-  ['mould', 'mold'],
-  ['orthopaedic', 'orthopedic'],
-  ['plough', 'plow'],
-  ['pyjama', 'pajama'],
-  ['theatre', 'theater'],
-  ['traveller', 'traveler'],
-  ['travelling', 'traveling'],
-  ['tyre', 'tire'],
-  ['yoghurt', 'yogurt'],
-];
+const others = toWordMap(
+  `aeroplane:airplane aluminium:aluminum catalogue:catalog centre:center cosy:cozy defence:defense doughnut:donut
+  fibre:fiber grey:gray jewellery:jewelry litre:liter mould:mold orthopaedic:orthopedic plough:plow pyjama:pajama
+  theatre:theater traveller:traveler travelling:traveling tyre:tire yoghurt:yogurt`,
+);
 const all = [...pairs, ...others];
 const british = new Map(all);
 const american = new Map(all.map(([one, other]) => [other, one]));

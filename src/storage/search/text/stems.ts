@@ -11,6 +11,7 @@ import { stemmer as norwegian } from '@orama/stemmers/norwegian';
 import { stemmer as portuguese } from '@orama/stemmers/portuguese';
 import { stemmer as spanish } from '@orama/stemmers/spanish';
 import { stemmer as swedish } from '@orama/stemmers/swedish';
+import { toWordMap } from '../../../arrays/words.ts';
 import { createBoundedMap } from '../../../bounded-map.ts';
 import { getMemberNames } from '../../../json-object.ts';
 import { getFillers } from './fillers.ts';
@@ -34,25 +35,10 @@ export type Language = keyof typeof stemmers;
 export const languages = getMemberNames(stemmers);
 
 /** English plurals that follow no rule. */
-const irregular: ReadonlyMap<string, string> = new Map([
-  ['men', 'man'],
-  ['women', 'woman'],
-  ['children', 'child'],
-  ['feet', 'foot'],
-  ['teeth', 'tooth'],
-  ['mice', 'mouse'],
-  ['geese', 'goose'],
-  ['people', 'person'],
-  ['knives', 'knife'],
-  ['shelves', 'shelf'],
-  ['bookshelves', 'bookshelf'],
-  ['scarves', 'scarf'],
-  ['leaves', 'leaf'],
-  ['halves', 'half'],
-  ['loaves', 'loaf'],
-  ['wolves', 'wolf'],
-  ['wives', 'wife'],
-]);
+const irregular = toWordMap(
+  `men:man women:woman children:child feet:foot teeth:tooth mice:mouse geese:goose people:person knives:knife
+  shelves:shelf bookshelves:bookshelf scarves:scarf leaves:leaf halves:half loaves:loaf wolves:wolf wives:wife`,
+);
 const forms: ReadonlyMap<string, string[]> = Map.groupBy(
   irregular.keys(),
   plural => irregular.get(plural) ?? '',
