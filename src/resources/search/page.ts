@@ -1,6 +1,12 @@
 /** Reads the requested page of the results of a query, with its hits as they are shown. */
-
-import { cutKeyPage, type Listed, type Order, type PageRequest } from '../../storage/list/request.ts';
+import {
+  cutKeyPage,
+  type Listed,
+  type Order,
+  type PageByKey,
+  type PageByOffset,
+  type PageRequest,
+} from '../../storage/list/request.ts';
 import { getDocumentType, toPosition } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import { getShownFields } from '../../storage/search/text/words.ts';
@@ -13,55 +19,44 @@ import { type Hit, isProduct, toSearchType } from './sources.ts';
 
 type Page = Listed<{ readonly hit: Hit }>;
 
+/** What pages of the results of a query are read with. */
+interface Reading {
+  readonly tools: Tools;
+  readonly session: SearchSession;
+  readonly results: Results;
+}
+
 /** In the requested order; without one, best first. */
 export async function readPage(
-  tools: Tools,
-  session: SearchSession,
-  results: Results,
+  reading: Reading,
   { page, order }: Pick<ReadyRequest, 'page' | 'order'>,
 ): Promise<Page> {
-  if (order !== undefined)
-    return readPageInOrder(tools, session, results, { ids: await readIds(session, results), order, page });
-  return page.kind === 'offset'
-    ? readPageByOffset(session, results, page, tools)
-    : readPageByKey(session, results, page, tools);
+  if (order !== undefined) return readPageInOrder(reading, order, page);
+  return page.kind === 'offset' ? readPageByOffset(reading, page) : readPageByKey(reading, page);
 }
 
 /** The ids of all products found. */
-async function readIds(session: SearchSession, { reader, ranking }: Results): Promise<number[]> {
+async function readIds({ session, results: { reader, ranking } }: Reading): Promise<number[]> {
   const { all, head, types } = ranking;
   if (all === undefined) return toProductIds(head.map(({ position }) => position));
   return toProductIds(await readAllHits(reader, { session, expression: all, types }));
 }
 
 /** The ids of all products that the query finds, whether they match the filters or not. */
-export async function readUnfilteredIds(
-  { reader }: Pick<Tools, 'reader'>,
-  session: SearchSession,
-  { unfiltered, ranking }: Results,
-): Promise<number[]> {
-  const { expression, positions } = unfiltered;
-  const { types } = ranking;
-  const found = expression === undefined ? [] : await readAllHits(reader, { session, expression, types });
+export async function readUnfilteredIds({ tools, session, results }: Reading): Promise<number[]> {
+  const { expression, positions } = results.unfiltered;
+  const { types } = results.ranking;
+  const found =
+    expression === undefined ? [] : await readAllHits(tools.reader, { session, expression, types });
   for (const position of positions) found.push(position);
   return toProductIds(found);
 }
 
-interface Sorting {
-  readonly ids: readonly number[];
-  readonly order: Order;
-  readonly page: PageRequest;
-}
-
-async function readPageInOrder(
-  tools: Tools,
-  session: SearchSession,
-  results: Results,
-  { ids, order, page }: Sorting,
-): Promise<Page> {
+async function readPageInOrder(reading: Reading, order: Order, page: PageRequest): Promise<Page> {
+  const { tools, session, results } = reading;
   const { head, types } = results.ranking;
   const type = types.find(isProduct) ?? 'product';
-  const listed = await tools.sorted(session, ids, order, page);
+  const listed = await tools.sorted(session, await readIds(reading), order, page);
   const ranked = new Map(head.map(hit => [hit.position, hit]));
   const rankedHits = listed.rows.map(({ id }) => {
     const position = toPosition(type, id);
@@ -75,30 +70,20 @@ async function readPageInOrder(
   return { ...listed, rows };
 }
 
-async function readPageByOffset(
-  session: SearchSession,
-  results: Results,
-  page: PageRequest & { kind: 'offset' },
-  tools: Tools,
-): Promise<Page> {
-  const { ranking } = results;
+async function readPageByOffset({ tools, session, results }: Reading, page: PageByOffset): Promise<Page> {
+  const { reader, ranking } = results;
   const skip = (page.page - 1) * page.perPage;
   const limit = Math.max(0, Math.min(page.perPage, ranking.total - skip));
-  const hits = await readSlice({ reader: results.reader, session, ranking }, { limit, skip });
+  const hits = await readSlice({ reader, session, ranking }, { limit, skip });
   const rows = await readHits(tools, session, hits, results);
   return { rows, total: ranking.total, hasPrevious: skip > 0, hasNext: skip + hits.length < ranking.total };
 }
 
-async function readPageByKey(
-  session: SearchSession,
-  results: Results,
-  page: PageRequest & { kind: 'key' },
-  tools: Tools,
-): Promise<Page> {
-  const { ranking } = results;
+async function readPageByKey({ tools, session, results }: Reading, page: PageByKey): Promise<Page> {
+  const { reader, ranking } = results;
   const { before, after, limit } = page;
   const slice = { limit: limit + 1, start: before ?? after, backwards: before !== undefined };
-  const cut = cutKeyPage(page, await readSlice({ reader: results.reader, session, ranking }, slice));
+  const cut = cutKeyPage(page, await readSlice({ reader, session, ranking }, slice));
   const rows = await readHits(tools, session, cut.rows, results);
   return { ...cut, rows, total: page.count ? ranking.total : undefined };
 }

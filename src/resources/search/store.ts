@@ -120,9 +120,10 @@ async function find(all: Tools, session: SearchSession, request: ReadyRequest): 
     scorablesOf: addCodesToScorables(all.scorablesOf, codes),
   };
   const results = await readResults(tools, session, request, codes);
-  const unfiltered = request.ids === true ? await readUnfilteredIds(tools, session, results) : [];
+  const reading = { tools, session, results };
+  const unfiltered = request.ids === true ? await readUnfilteredIds(reading) : [];
   return {
-    ...(await readPage(tools, session, results, request)),
+    ...(await readPage(reading, request)),
     facets: toCountsByType(results.counts),
     relaxed: results.ranking.head[0]?.missing ?? [],
     corrected: results.corrected,

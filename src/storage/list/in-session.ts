@@ -21,7 +21,8 @@ import {
   type ListedAt,
   type ListOptions,
   type ListRequest,
-  type PageRequest,
+  type PageByKey,
+  type PageByOffset,
 } from './request.ts';
 import type { SortedLists } from './sorted/index.ts';
 
@@ -96,7 +97,7 @@ export function createSessionLister<Row>(
   async function readByOffset(
     session: Session,
     requested: ListRequest,
-    { page, perPage: limit }: PageRequest & { readonly kind: 'offset' },
+    { page, perPage: limit }: PageByOffset,
   ): Promise<ListedAt<Row>> {
     const offset = (page - 1) * limit;
     const recalled = await recall(session, await locate(session, requested));
@@ -126,7 +127,7 @@ export function createSessionLister<Row>(
   async function readByKey(
     session: Session,
     requested: ListRequest,
-    page: PageRequest & { readonly kind: 'key' },
+    page: PageByKey,
   ): Promise<ListedAt<Row>> {
     const located = await locate(session, requested);
     const { request, version } = located;
@@ -152,7 +153,7 @@ export async function readKeyPage<Row>(
   readPage: Parts<Row>['readPage'],
   session: Session,
   request: ListRequest,
-  page: PageRequest & { readonly kind: 'key' },
+  page: PageByKey,
 ) {
   const { before, after, limit } = page;
   const part = { limit: limit + 1, start: before ?? after, backwards: before !== undefined };

@@ -28,7 +28,8 @@ import {
   type ListedAt,
   type ListOptions,
   type ListRequest,
-  type PageRequest,
+  type PageByKey,
+  type PageByOffset,
 } from './request.ts';
 import { createSortedLists } from './sorted/index.ts';
 
@@ -123,7 +124,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
 
   async function readByOffset(
     request: ListRequest,
-    { page, perPage: limit }: PageRequest & { kind: 'offset' },
+    { page, perPage: limit }: PageByOffset,
   ): Promise<ListedAt<Row>> {
     const offset = (page - 1) * limit;
     const found = await (isFollowed(request) ? readKnown : readWhole)(request, offset, limit);
@@ -132,10 +133,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     return readInSnapshot(isDeep ? { ...request, inBackground: true } : request);
   }
 
-  async function readByKey(
-    request: ListRequest,
-    page: PageRequest & { kind: 'key' },
-  ): Promise<ListedAt<Row>> {
+  async function readByKey(request: ListRequest, page: PageByKey): Promise<ListedAt<Row>> {
     if (page.count) return readInSnapshot(request);
     const found = await runReading(request, session => readKeyPage(readPage, session, request, page));
     const version = found.rows[0]?.version;

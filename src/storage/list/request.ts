@@ -72,15 +72,21 @@ export interface Order {
   readonly descending: boolean;
 }
 
-export type PageRequest =
-  | { readonly kind: 'offset'; readonly page: number; readonly perPage: number }
-  | {
-      readonly kind: 'key';
-      readonly limit: number;
-      readonly after?: Key;
-      readonly before?: Key;
-      readonly count: boolean;
-    };
+export interface PageByOffset {
+  readonly kind: 'offset';
+  readonly page: number;
+  readonly perPage: number;
+}
+
+export interface PageByKey {
+  readonly kind: 'key';
+  readonly limit: number;
+  readonly after?: Key;
+  readonly before?: Key;
+  readonly count: boolean;
+}
+
+export type PageRequest = PageByOffset | PageByKey;
 
 export interface ListRequest {
   readonly conditions: readonly Condition[];
@@ -144,7 +150,7 @@ export interface Listed<Row> {
 
 /** Makes a page by cursor from rows in its direction: one row more than its limit shows that another page follows. */
 export function cutKeyPage<Row>(
-  { before, after, limit }: Pick<PageRequest & { kind: 'key' }, 'before' | 'after' | 'limit'>,
+  { before, after, limit }: Omit<PageByKey, 'kind' | 'count'>,
   found: readonly Row[],
 ) {
   const backwards = before !== undefined;
