@@ -12,6 +12,7 @@ import {
   getDocumentId,
   getDocumentType,
   type SearchDocument,
+  type SearchText,
   type SearchType,
   toPosition,
 } from '../../storage/search/index.ts';
@@ -54,29 +55,17 @@ const unrated = { rating: 0, available: true } as const;
 export const computeRating = ({ average, count }: Rating): number =>
   ((average ?? 0) / bestRating) * Math.min(1, count / manyReviews);
 
-function toProductDocument({
-  id,
-  document,
-}: {
-  readonly id: number;
-  readonly document: string;
-}): FoundDocument {
+function toProductDocument({ id, document }: Pick<ReadProduct, 'id' | 'document'>): FoundDocument {
   const product = storedProduct.membersOf(document);
   const rating = computeRating(product.rating);
-  return {
-    id,
-    size: document.length,
-    ...toSearchText(product),
-    product,
-    rating,
-    available: product.available,
-  };
+  const { available } = product;
+  return { id, size: document.length, ...toSearchText(product), product, rating, available };
 }
 
-function createSearchSources({
-  build,
-  dialect,
-}: Pick<Database, 'build' | 'dialect'>): Readonly<Record<DocumentType, Source>> {
+function createSearchSources(
+  database: Pick<Database, 'build' | 'dialect'>,
+): Readonly<Record<DocumentType, Source>> {
+  const { build, dialect } = database;
   /** @param rows builds the query of the rows for some ids */
   function createRowReader<Row>(rows: (ids: RawBuilder<unknown>) => RawBuilder<Row>) {
     // One statement for each number of ids: the hits of a page, or fewer.
@@ -89,10 +78,11 @@ function createSearchSources({
   }
   function createSource<Row extends { readonly id: number }>(
     select: RawBuilder<Row>,
-    documentOf: (row: Row) => FoundDocument,
+    toText: (row: Row) => SearchText,
   ): Source {
     const read = createRowReader(ids => sql<Row>`${select} where id in (${ids})`);
-    return async (session, ids) => (await read(session, ids)).map(documentOf);
+    return async (session, ids) =>
+      (await read(session, ids)).map(row => ({ id: row.id, ...toText(row), ...unrated }));
   }
   // One row for each item, in the order in which the store indexes them; an order without items has one row of nulls.
   const items = createRowReader<{ readonly id: number } & (Item | { readonly name: null })>(
@@ -109,34 +99,19 @@ function createSearchSources({
   return {
     product: readProducts,
     archived: readProducts,
-    article: createSource(sql<Article>`select id, title, body, tags from articles`, row => ({
-      id: row.id,
-      ...toArticleText(row),
-      ...unrated,
-    })),
+    article: createSource(sql<Article>`select id, title, body, tags from articles`, toArticleText),
     post: createSource(
-      sql<{ id: number; title: string; body: string }>`select id, title, body from posts`,
-      row => ({
-        ...row,
-        ...unrated,
-      }),
+      sql<SearchText & { readonly id: number }>`select id, title, body from posts`,
+      ({ title, body }) => ({ title, body }),
     ),
     async order(session, ids) {
       const byOrder = Map.groupBy(await items(session, ids), ({ id }) => id);
-      return [...byOrder].map(([id, rows]) => ({
-        id,
-        ...unrated,
-        ...toOrderText(
-          { id },
-          rows.filter(row => row.name !== null),
-        ),
-      }));
+      return [...byOrder].map(([id, rows]) => {
+        const named = rows.filter(row => row.name !== null);
+        return { id, ...toOrderText({ id }, named), ...unrated };
+      });
     },
-    user: createSource(sql<User>`select id, name, email from users`, row => ({
-      id: row.id,
-      ...toUserText(row),
-      ...unrated,
-    })),
+    user: createSource(sql<User>`select id, name, email from users`, toUserText),
   };
 }
 

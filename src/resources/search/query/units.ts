@@ -37,18 +37,13 @@ const units = [
   'ct count',
 ].map(names => names.split(' '));
 
-const othersOf: ReadonlyMap<string, readonly string[]> = new Map(
-  units.flatMap(names => names.map(name => [name, names.filter(other => other !== name)])),
-);
-
-const shortNames: ReadonlyMap<string, string | undefined> = new Map(
-  units.flatMap(names => names.map(name => [name, names[0]])),
-);
+/** All names of a unit, by each of them. */
+const namesOf = new Map(units.flatMap(names => names.map(name => [name, names])));
 
 /** The usual name of a unit, given any of its names. */
-export const getShortName = (unit: string): string | undefined => shortNames.get(unit);
+export const getShortName = (unit: string): string | undefined => namesOf.get(unit)?.[0];
 
-export const isUnit = (word: string): boolean => othersOf.has(word);
+export const isUnit = (word: string): boolean => namesOf.has(word);
 
 /** Another way to write the words of a query from index `first` to `last`. */
 export interface Written {
@@ -122,7 +117,7 @@ function rewriteTwoWords(number: string, unit: string, first: number): Written[]
 
 /** Other names of a unit that follows a whole number. */
 const findOtherNames = (number: string, unit: string): readonly string[] =>
-  isWholeNumber(number) ? (othersOf.get(unit) ?? []) : [];
+  isWholeNumber(number) ? (namesOf.get(unit) ?? []).filter(name => name !== unit) : [];
 
 export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 

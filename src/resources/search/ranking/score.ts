@@ -173,10 +173,7 @@ function computeBest(
       best: Math.min(1, best),
       titled,
     };
-  const isThere = ways.some(
-    ({ texts }) =>
-      texts.length > 1 && texts.every(text => features.fields.some(({ words }) => words.includes(text))),
-  );
+  const isThere = ways.some(way => way.texts.length > 1 && isIn(features, way));
   const value = isThere ? scattered * scattered : 0;
   return { value, best: value, titled };
 }
