@@ -104,7 +104,7 @@ test('loading into memory by many short reads waits for no long read', async () 
   const long = database.snapshot(() => longRead.promise, { background: true });
   try {
     const columns = createColumns(database, products);
-    expect(await columns.use(brand === undefined ? [] : [brand], found => found.length)).toBe(1);
+    expect(await columns.use(brand === undefined ? [] : [brand], found => found.size)).toBe(1);
   } finally {
     longRead.resolve();
     await long;

@@ -23,8 +23,11 @@ interface Loaded {
   readonly column: Column;
 }
 
+/** Columns by the names of their sources. */
+export type NamedColumns = ReadonlyMap<string, Column>;
+
 /** @param version the version of the collection that the columns show */
-type Work<T> = (columns: readonly Column[], version: number) => T | Promise<T>;
+type Work<T> = (columns: NamedColumns, version: number) => T | Promise<T>;
 
 /** Whether a change alters the values of its row in the column. */
 const isTaken = ({ name }: ColumnSource, { before, after }: Change): boolean =>
@@ -42,8 +45,8 @@ function countTaken(source: ColumnSource, changes: readonly Change[]): number {
 
 export interface Columns {
   /**
-   * Runs work with the columns, in the order of the sources, as of a check that is made now. The columns stay the same
-   * until the work ends, even over turns of the event loop. The work must not wait for a check.
+   * Runs work with the columns as of a check that is made now. The columns stay the same until the work ends, even over
+   * turns of the event loop. The work must not wait for a check.
    * @throws TooManyValues
    */
   use<T>(sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
@@ -56,7 +59,7 @@ export interface Columns {
    * The columns in memory, valid until the next turn of the event loop. Undefined if one is missing, which then begins
    * to be read, or is older than the last check. Never throws.
    */
-  peek(sources: readonly ColumnSource[]): readonly Column[] | undefined;
+  peek(sources: readonly ColumnSource[]): NamedColumns | undefined;
   /** Fulfilled when columns that are being read, or have deferred changes, are up to date; undefined if none are. */
   settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined;
 }
@@ -148,14 +151,14 @@ export function createColumns(
     return done;
   }
 
-  function findLoaded(sources: readonly ColumnSource[]): readonly Column[] | undefined {
-    const found: Column[] = [];
+  function findLoaded(sources: readonly ColumnSource[]): NamedColumns | undefined {
+    const found = new Map<string, Column>();
     for (const { name } of sources) {
       const entry = loaded.get(name);
       if (entry === undefined) return undefined;
       loaded.delete(name);
       loaded.set(name, entry);
-      found.push(entry.column);
+      found.set(name, entry.column);
     }
     return found;
   }
@@ -215,9 +218,10 @@ export function createColumns(
     useIn,
   };
 
-  async function readAll(session: Session, sources: readonly ColumnSource[]): Promise<Column[]> {
-    const found: Column[] = [];
-    for (const source of sources) found.push(await readOrRefuse(query => session.all(query), source));
+  async function readAll(session: Session, sources: readonly ColumnSource[]): Promise<NamedColumns> {
+    const found = new Map<string, Column>();
+    for (const source of sources)
+      found.set(source.name, await readOrRefuse(query => session.all(query), source));
     return found;
   }
 }

@@ -53,16 +53,14 @@ export function createMemoryLister<Row>(
 
   function select({ conditions, order }: ListRequest): Selected | undefined {
     const tests = conditions.map(toAttributeTest);
-    const sources = findSources({ conditions, order });
-    const found = tests.includes(undefined) ? undefined : columns?.peek(sources);
+    const found = tests.includes(undefined) ? undefined : columns?.peek(findSources({ conditions, order }));
     if (found === undefined) return undefined;
-    const byName = new Map(sources.map(({ name }, index) => [name, found[index]]));
     const sets = conditions.flatMap(({ column }, index) => {
       const test = tests[index];
-      return test === undefined ? [] : (byName.get(column)?.rows(test) ?? []);
+      return test === undefined ? [] : (found.get(column)?.rows(test) ?? []);
     });
     const rows = intersectRows(sets);
-    return rows && { rows, line: byName.get(order.column)?.line() };
+    return rows && { rows, line: found.get(order.column)?.line() };
   }
 
   /** Reads an order that only the database knows, before rows are selected; undefined if it is not in memory. */

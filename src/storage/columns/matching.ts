@@ -5,8 +5,7 @@ import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import type { Condition } from '../list/request.ts';
 import { buildComparedSql, buildMembershipSql } from '../list/sources.ts';
-import type { Column } from './column.ts';
-import type { Columns } from './index.ts';
+import type { Columns, NamedColumns } from './index.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
 import { type ColumnSource, findSource } from './source.ts';
 
@@ -31,7 +30,7 @@ interface ConditionMatch {
 
 /** Columns by their names, and matching rows of conditions, in the state of a version. */
 export interface MatchedColumns {
-  readonly columns: ReadonlyMap<string, Column>;
+  readonly columns: NamedColumns;
   readonly matches: readonly ConditionMatch[];
   readonly version: number;
 }
@@ -83,10 +82,8 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
 
   /** As `use`, in the state of a snapshot that has read nothing yet. @throws TooManyValues */
   function useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T> {
-    const sources = selectSources(wanted);
-    return columns.useIn(session, [...sources.values()], async (own, version) => {
-      const there = { columns: mapByName(sources, own), version };
-      const found = await findMatches(session, wanted.conditions, there);
+    return columns.useIn(session, selectSources(wanted), async (own, version) => {
+      const found = await findMatches(session, wanted.conditions, { columns: own, version });
       if (found === undefined) throw new Error('a snapshot has seen two states');
       return work(found);
     });
@@ -98,9 +95,8 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
     async use<T>(wanted: Wanted, work: Work<T>): Promise<T> {
       const sources = selectSources(wanted);
       for (let attempt = 0; attempt < attempts; attempt++) {
-        const done = await columns.use([...sources.values()], async (own, version) => {
-          const there = { columns: mapByName(sources, own), version };
-          const found = await findMatches(read, wanted.conditions, there);
+        const done = await columns.use(sources, async (own, version) => {
+          const found = await findMatches(read, wanted.conditions, { columns: own, version });
           return found && { result: await work(found) };
         });
         if (done !== undefined) return done.result;
@@ -110,13 +106,9 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
   };
 }
 
-function selectSources({ conditions, facets = [] }: Wanted): ReadonlyMap<string, ColumnSource> {
-  const sources = new Map<string, ColumnSource>();
-  for (const name of [...facets, ...conditions.map(({ column }) => column)]) {
-    const source = findSource(name);
-    if (source !== undefined) sources.set(name, source);
-  }
-  return sources;
+function selectSources({ conditions, facets = [] }: Wanted): ColumnSource[] {
+  const names = new Set([...facets, ...conditions.map(({ column }) => column)]);
+  return [...names].flatMap(name => findSource(name) ?? []);
 }
 
 /** The SQL of a condition by value, which few rows match. */
@@ -127,20 +119,6 @@ function buildNamedSql(condition: Condition): RawBuilder<unknown> {
   return buildMembershipSql(
     condition,
     condition.values.map(value => sql`${value}`),
-  );
-}
-
-/** @param columns in the order of their sources */
-function mapByName(
-  sources: ReadonlyMap<string, ColumnSource>,
-  columns: readonly Column[],
-): ReadonlyMap<string, Column> {
-  const names = [...sources.keys()];
-  return new Map(
-    columns.flatMap((column, index) => {
-      const name = names[index];
-      return name === undefined ? [] : [[name, column]];
-    }),
   );
 }
 
