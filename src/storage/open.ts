@@ -1,5 +1,5 @@
 /** Opens the database that the settings name. */
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import { getErrorCode } from '../error-text.ts';
@@ -10,6 +10,7 @@ import { openPostgres, type PostgresOptions } from './postgres/index.ts';
 import { loadSqlite } from './sqlite/bulk-load.ts';
 import { translate } from './sqlite/connection.ts';
 import { restoreIndexes } from './sqlite/deferred-indexes.ts';
+import { attemptCreation } from './sqlite/files/write-failure.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
 
 /**
@@ -100,17 +101,9 @@ export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
 
 /** Creates a file, since permissions do not show everything: in folders such as /proc not even root can create one. */
 function checkCreation(folder: string): void {
-  const file = join(folder, `.catalog-${crypto.randomUUID()}`);
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-    rmSync(file);
-  } catch (error) {
-    const code = getErrorCode(error);
-    if (code === 'ENOSPC' || code === 'EDQUOT') return;
-    throw new ConfigError(
-      `DATA_DIR: no file can be created in ${folder} (${code ?? error}); name another folder`,
-    );
-  }
+  const code = attemptCreation(folder);
+  if (code === undefined || code === 'ENOSPC' || code === 'EDQUOT') return;
+  throw new ConfigError(`DATA_DIR: no file can be created in ${folder} (${code}); name another folder`);
 }
 
 function checkWritable(path: string, mode: number): void {

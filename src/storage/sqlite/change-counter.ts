@@ -5,8 +5,9 @@
  * of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"); reading that directly takes a quarter
  * of a microsecond (docs/decisions/0016).
  */
-import { existsSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
+import { existsSync, readSync, realpathSync } from 'node:fs';
 import type { Connected } from './connected.ts';
+import { findDescriptor } from './files/descriptors.ts';
 
 export interface CommitState {
   /** A number that differs from all former ones if anything was committed since the last call. */
@@ -34,28 +35,8 @@ function findWalIndex(connected: Connected, file: string): number | undefined {
   connected.execute('select 1 from sqlite_schema');
   // A database in memory has none.
   if (!existsSync(`${file}-shm`)) return undefined;
-  const name = `${realpathSync(file)}-shm`;
-  const found = readOpenDescriptors().find(descriptor => readTarget(descriptor) === name);
+  const found = findDescriptor('self', `${realpathSync(file)}-shm`);
   return found === undefined ? undefined : Number(found);
-}
-
-const descriptors = '/proc/self/fd';
-
-function readOpenDescriptors(): readonly string[] {
-  try {
-    return readdirSync(descriptors);
-  } catch {
-    return [];
-  }
-}
-
-function readTarget(descriptor: string): string | undefined {
-  try {
-    return readlinkSync(`${descriptors}/${descriptor}`);
-  } catch {
-    // The descriptor was closed since then, as is the one that the list was read with.
-    return undefined;
-  }
 }
 
 /** Indexes of the 32-bit words of the header that change with a commit, or with a restart of the log. */

@@ -205,12 +205,10 @@ export function translate(error: unknown, file: string): unknown {
   if (code === 'SQLITE_FULL')
     return new StorageError('full', `The disk of ${file} is full.`, { cause: error });
   if (/^SQLITE_IOERR_(WRITE|SHMSIZE)$/.test(code)) return createWriteFailure(file, error);
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return createDamaged(error, file);
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
+    return new StorageError('damaged', `${file}: ${error.message}`, { cause: error });
   if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|LOCKED)/.test(code)) {
     return new StorageError('unavailable', `${file}: ${error.message}`, { cause: error });
   }
   return error;
 }
-
-const createDamaged = (error: SQLiteError, file: string) =>
-  new StorageError('damaged', `${file}: ${error.message}`, { cause: error });

@@ -1,21 +1,13 @@
 /** Replaces an SQLite database that is not in use by a copy. */
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
-import {
-  chmodSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-} from 'node:fs';
+import { chmodSync, constants, copyFileSync, existsSync, linkSync, realpathSync, renameSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { getErrorMessage } from '../../../error-text.ts';
 import { readNames } from '../../../secrets/private-files.ts';
 import { leaveLog } from '../journal-mode.ts';
 import { flushFolder } from '../threads/flush.ts';
 import { sync, verify } from './copy.ts';
+import { findDescriptor } from './descriptors.ts';
 
 /** Files that SQLite keeps beside a database; it would apply those of the former database to the copy. */
 const besides = ['-wal', '-shm', '-journal'] as const;
@@ -111,19 +103,10 @@ function isFree(database: string): boolean {
 
 /** The process that has the file open; undefined when there is none, or /proc does not show it. */
 function findOpener(file: string): string | undefined {
-  return readNames('/proc').find(pid => {
-    if (!/^\d+$/.test(pid) || pid === String(process.pid)) return false;
-    const folder = `/proc/${pid}/fd`;
-    return readNames(folder).some(descriptor => readTarget(`${folder}/${descriptor}`) === file);
-  });
-}
-
-function readTarget(link: string): string | undefined {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return undefined;
-  }
+  const own = String(process.pid);
+  return readNames('/proc').find(
+    id => /^\d+$/.test(id) && id !== own && findDescriptor(id, file) !== undefined,
+  );
 }
 
 /** Two restores within a second have the same stamp. */

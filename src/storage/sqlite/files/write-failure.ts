@@ -24,7 +24,7 @@ export function createWriteFailure(file: string, cause: unknown): StorageError {
 }
 
 /** @returns the code of the error when a file is created in the folder; undefined if it can be created */
-function attemptCreation(folder: string): string | undefined {
+export function attemptCreation(folder: string): string | undefined {
   const path = join(folder, `.catalog-${crypto.randomUUID()}`);
   try {
     closeSync(openSync(path, 'wx', 0o600));
