@@ -122,31 +122,28 @@ const paces = [125, 250, 500, 1000, 2000] as const;
 const longRead = 8;
 const shortRead = 3;
 
-export interface Paced<Row> {
-  readonly rows: readonly Row[];
-  /** Whether there may be more. */
-  readonly isFull: boolean;
-}
-
 /**
- * Reads very many rows in batches: smaller ones after a statement that held up the event loop, as on a slow disk, and
- * larger ones after a short one.
+ * Reads very many rows in batches, until there are no more: smaller ones after a statement that held up the event loop,
+ * as on a slow disk, and larger ones after a short one.
  * @param read reads up to `limit` rows; the time before it returns its promise holds up the event loop
  */
-export function createPacedReader<Row>(
+export async function* readPaced<Row>(
   read: (limit: number, last: Row | undefined) => Promise<readonly Row[]>,
-) {
+): AsyncGenerator<readonly Row[]> {
   let pace = 2;
-  return async (last: Row | undefined): Promise<Paced<Row>> => {
+  for (let last: Row | undefined; ; ) {
     const limit = paces[pace] ?? paces[0];
     const begun = performance.now();
     const reading = read(limit, last);
     const held = performance.now() - begun;
     const rows = await reading;
+    yield rows;
+    if (rows.length < limit) return;
     if (held > longRead) pace = Math.max(0, pace - 1);
     else if (held < shortRead) pace = Math.min(paces.length - 1, pace + 1);
-    return { rows, isFull: rows.length === limit };
-  };
+    last = rows.at(-1);
+    await takeTurn();
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Counts the products of a category other than those whose main category is this one or below it. */
 import { type RawBuilder, sql } from 'kysely';
-import { createPacedReader } from '../../turns/slices.ts';
+import { readPaced } from '../../turns/slices.ts';
 import type { Database, Session } from '../database.ts';
 import { prepareQuery } from '../prepared.ts';
 
@@ -64,15 +64,10 @@ export function createFurtherCounts({ build, dialect }: Pick<Database, 'build' |
   async function countInTurns(session: Session, root: number): Promise<readonly Count[]> {
     let total = 0;
     for (const { id } of await session.all(listedBelow({ root }))) {
-      const readNext = createPacedReader<Listed>((limit, last) =>
+      const pages = readPaced<Listed>((limit, last) =>
         session.all(listedIn({ root, id, after: last?.id ?? 0, limit })),
       );
-      for (let last: Listed | undefined; ; ) {
-        const { rows, isFull } = await readNext(last);
-        total += rows.filter(({ counts }) => counts).length;
-        last = rows.at(-1);
-        if (!isFull) break;
-      }
+      for await (const rows of pages) total += rows.filter(({ counts }) => counts).length;
     }
     return [{ id: root, total }];
   }

@@ -6,8 +6,7 @@
  * new as the last check. Rows that are not cached are read by their ids, and must be of the same version.
  */
 import { LRUCache } from 'lru-cache';
-import { takeTurn } from '../../../turns/index.ts';
-import { createPacedReader } from '../../../turns/slices.ts';
+import { readPaced } from '../../../turns/slices.ts';
 import type { Change } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
@@ -129,18 +128,15 @@ export function createSortedLists<Row>(
     const request = await planned({ conditions, order, value: column, page });
     // With a gathered plan, each part would gather all rows again.
     if (request.categoryPlan !== undefined && request.categoryPlan.kind !== 'merged') return false;
-    const next = createPacedReader<Versioned>((limit, last) => {
+    const pages = readPaced<Versioned>((limit, last) => {
       const start = last && { value: last.sort_value, id: last.id };
       return queries.keys(read, request, { limit, start });
     });
-    for (let last: Versioned | undefined; ; ) {
-      const { rows, isFull } = await next(last);
+    for await (const rows of pages) {
       for (const { sort_value, id } of rows) keys.add({ value: Number(sort_value), id });
       if (keys.size() > maxKeys || isGivenUp()) return false;
-      if (!isFull) return true;
-      last = rows.at(-1);
-      await takeTurn();
     }
+    return true;
   }
 
   /** Applies changes made during the read: a changed row may have been read before or after its change, or both. */

@@ -1,7 +1,6 @@
 /** Reads from the index which products have a word. */
 import { createGrowingArray } from '../../../arrays/growing.ts';
-import { takeTurn } from '../../../turns/index.ts';
-import { createPacedReader } from '../../../turns/slices.ts';
+import { readPaced } from '../../../turns/slices.ts';
 import type { Database } from '../../database.ts';
 import { prepareQuery } from '../../prepared.ts';
 import { getDialectWords, getDocumentId } from '../index.ts';
@@ -35,15 +34,12 @@ export function createIdReader(
   }
   return async (word, isGivenUp) => {
     const found = createGrowingArray();
-    const next = createPacedReader<number>((limit, last) =>
+    const pages = readPaced<number>((limit, last) =>
       reader.page(read, [[[{ word }]]], types, { limit, low: last === undefined ? 0 : last + 1 }),
     );
-    for (let last: number | undefined; !isGivenUp(); ) {
-      const { rows, isFull } = await next(last);
-      for (const position of rows) found.push(getDocumentId(position));
-      last = rows.at(-1);
-      if (!isFull) break;
-      await takeTurn();
+    for await (const positions of pages) {
+      for (const position of positions) found.push(getDocumentId(position));
+      if (isGivenUp()) break;
     }
     return found.values().slice();
   };
