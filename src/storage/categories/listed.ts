@@ -1,11 +1,39 @@
 /** SQL for the products that are listed in the categories of some paths, or below these. */
 import { type RawBuilder, sql } from 'kysely';
+import type { Arguments, Placeholders } from '../prepared.ts';
+import { getPathsBelow } from './names.ts';
 
 /** A path, and the limits of the paths below it (names.ts): arguments of a statement. */
 export interface PlaceArguments {
   readonly path: RawBuilder<unknown>;
   readonly low: RawBuilder<unknown>;
   readonly high: RawBuilder<unknown>;
+}
+
+/** The values of `getPlaceArguments`, by the names of the arguments. */
+export function buildPlaceValues(paths: readonly string[], prefix = ''): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [number, path] of paths.entries()) {
+    const { low, high } = getPathsBelow(path);
+    values[`${prefix}path${number}`] = path;
+    values[`${prefix}low${number}`] = low;
+    values[`${prefix}high${number}`] = high;
+  }
+  return values;
+}
+
+/** The arguments for some paths. @param prefix begins their names */
+export function getPlaceArguments(
+  argument: Placeholders<Arguments>,
+  count: number,
+  prefix = '',
+): PlaceArguments[] {
+  const getArgument = (name: string) => argument[prefix + name] ?? sql`null`;
+  return Array.from({ length: count }, (_, number) => ({
+    path: getArgument(`path${number}`),
+    low: getArgument(`low${number}`),
+    high: getArgument(`high${number}`),
+  }));
 }
 
 /** The condition that a category has one of these paths, or is below it. */

@@ -10,11 +10,15 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { buildCategoryIds, buildIdsInFurtherCategories } from '../categories/listed.ts';
-import { getPathsBelow } from '../categories/names.ts';
+import {
+  buildCategoryIds,
+  buildIdsInFurtherCategories,
+  buildPlaceValues,
+  getPlaceArguments,
+} from '../categories/listed.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import type { Database, Session } from '../database.ts';
-import { type Arguments, prepareByShape, prepareQuery } from '../prepared.ts';
+import { type Arguments, type Placeholders, prepareByShape, prepareQuery } from '../prepared.ts';
 import type { CategoryPlan, Condition, ListRequest } from './request.ts';
 
 /** The name of the column in conditions and events, whose values are paths of categories. */
@@ -59,34 +63,14 @@ export function getPaths(condition: Condition): readonly string[] {
  */
 export function prepareByPaths<Row>(
   build: Database['build'],
-  query: (
-    ids: RawBuilder<unknown>,
-    shape: string,
-    argument: Readonly<Record<string, RawBuilder<unknown>>>,
-  ) => RawBuilder<Row>,
+  query: (ids: RawBuilder<unknown>, shape: string, argument: Placeholders<Arguments>) => RawBuilder<Row>,
 ) {
   const find = prepareByShape<Arguments, Row>(build, (name, argument) => {
     const [count = '', shape = ''] = name.split(':');
-    const numbers = Array.from({ length: Number(count) }, (_, number) => number);
-    const ids = buildCategoryIds(
-      numbers.map(number => ({
-        path: sql`${argument[`path${number}`]}`,
-        low: sql`${argument[`low${number}`]}`,
-        high: sql`${argument[`high${number}`]}`,
-      })),
-    );
-    return query(ids, shape, argument);
+    return query(buildCategoryIds(getPlaceArguments(argument, Number(count))), shape, argument);
   });
-  return (paths: readonly string[], shape = '', further: Arguments = {}) => {
-    const values: Record<string, unknown> = { ...further };
-    for (const [number, path] of paths.entries()) {
-      const { low, high } = getPathsBelow(path);
-      values[`path${number}`] = path;
-      values[`low${number}`] = low;
-      values[`high${number}`] = high;
-    }
-    return find(`${paths.length}:${shape}`, values);
-  };
+  return (paths: readonly string[], shape = '', further: Arguments = {}) =>
+    find(`${paths.length}:${shape}`, { ...further, ...buildPlaceValues(paths) });
 }
 
 /** The statements of the planner. */

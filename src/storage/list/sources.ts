@@ -10,31 +10,28 @@ import {
   buildCategoryIds,
   buildIdsInFurtherCategories,
   buildListedProductIds,
+  buildPlaceValues,
+  getPlaceArguments,
   isElsewhere,
   isListed,
   isListedBelow,
   type PlaceArguments,
 } from '../categories/listed.ts';
-import { getPathsBelow } from '../categories/names.ts';
+import type { Arguments, Placeholders } from '../prepared.ts';
 import { categoryColumn, getPaths } from './category-plan.ts';
 import type { Comparison, Condition, ListRequest, Membership } from './request.ts';
 
 /** Placeholders for arguments of a statement, by their names. */
-export type Argument = Readonly<Record<string, RawBuilder<unknown>>>;
+export type Argument = Placeholders<Arguments>;
 
 /** The arguments of conditions, by their names in the statements. */
 export function buildConditionArguments(conditions: readonly Condition[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   conditions.forEach((condition, index) => {
     if (condition.operator === 'attribute') Object.assign(values, buildAttributeArguments(condition, index));
-    else if (condition.column === categoryColumn) {
-      for (const [number, path] of getPaths(condition).entries()) {
-        const { low, high } = getPathsBelow(path);
-        values[`c${index}path${number}`] = path;
-        values[`c${index}low${number}`] = low;
-        values[`c${index}high${number}`] = high;
-      }
-    } else if (condition.operator === 'in') {
+    else if (condition.column === categoryColumn)
+      Object.assign(values, buildPlaceValues(getPaths(condition), `c${index}`));
+    else if (condition.operator === 'in') {
       for (let at = 0; at < chooseSize(condition.values.length); at++)
         values[`c${index}v${at}`] = condition.values[at] ?? condition.values[0];
     } else if (condition.literal !== true) values[`c${index}`] = condition.value;
@@ -79,7 +76,7 @@ export function buildSource(
     if (isGathered) return [];
     const hasFurther = categoryPlan?.hasFurther ?? true;
     return categoryPlan?.isWide === true
-      ? [isListedBelow(getPlaceArguments(condition, index, argument), hasFurther)]
+      ? [isListedBelow(getPlaces(condition, index, argument), hasFurther)]
       : [isListed(buildIds(condition, index, argument), hasFurther)];
   });
   const chosen = request.conditions[found];
@@ -150,17 +147,12 @@ export function buildCount(
 }
 
 /** The placeholders for the paths that a condition names. */
-function getPlaceArguments(condition: Condition, index: number, argument: Argument): PlaceArguments[] {
-  const toPlaceArguments = (number: number) => {
-    const getArgument = (part: string) => argument[`c${index}${part}${number}`] ?? sql`null`;
-    return { path: getArgument('path'), low: getArgument('low'), high: getArgument('high') };
-  };
-  return getPaths(condition).map((_, number) => toPlaceArguments(number));
-}
+const getPlaces = (condition: Condition, index: number, argument: Argument): PlaceArguments[] =>
+  getPlaceArguments(argument, getPaths(condition).length, `c${index}`);
 
 /** A statement that returns the ids of the categories that a condition names. */
 const buildIds = (condition: Condition, index: number, argument: Argument): RawBuilder<unknown> =>
-  buildCategoryIds(getPlaceArguments(condition, index, argument));
+  buildCategoryIds(getPlaces(condition, index, argument));
 
 function buildComparisonSql(condition: Comparison, index: number, argument: Argument): RawBuilder<unknown> {
   const value = condition.literal === true ? sql.lit(condition.value) : argument[`c${index}`];
