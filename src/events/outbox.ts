@@ -105,22 +105,13 @@ const shownColumns = {
 /** All columns except the id, which the database assigns. */
 export const eventColumns = getMemberNames(shownColumns);
 
-export interface Outbox {
-  /**
-   * Records the change, notifies caches (storage/changes/), and queues it for every subscriber to its type. The
-   * transaction must have locked the changed rows: the lock puts the events of a resource in order.
-   * @throws Error when a representation has a member whose name denotes a secret
-   */
-  record(session: Transaction, change: Change, cause: Cause): Promise<void>;
-  /** Records many changes of one kind of resource, in a few statements if they have no consumer. */
-  recordAll(session: Transaction, changes: readonly Change[], cause: Cause): Promise<void>;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 /** The outbox of a process that delivers nothing itself: the command line. */
 export const createCommandOutbox = (database: Database): Outbox =>
   createOutbox(database, createQueue(database));
 
-export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queue: Queue): Outbox {
+export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queue: Queue) {
   const versions = createCollectionVersions(database);
   const columns = [...eventColumns, 'mark'] as const;
   const getValues = (event: NewEvent) => columns.map(name => event[name]);
@@ -138,6 +129,7 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
     }
   }
 
+  /** Records many changes of one kind of resource, in a few statements if they have no consumer. */
   async function recordAll(session: Transaction, changes: readonly Change[], cause: Cause): Promise<void> {
     const events = changes.map(change => toEvent(change, cause));
     for (const { resource, mark } of events) {
@@ -151,7 +143,16 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
     if (others.length > 0) session.writeDeferred(many, others.map(getValues));
   }
 
-  return { recordAll, record: (session, change, cause) => recordAll(session, [change], cause) };
+  return {
+    /**
+     * Records the change, notifies caches (storage/changes/), and queues it for every subscriber to its type. The
+     * transaction must have locked the changed rows: the lock puts the events of a resource in order.
+     * @throws Error when a representation has a member whose name denotes a secret
+     */
+    record: (session: Transaction, change: Change, cause: Cause): Promise<void> =>
+      recordAll(session, [change], cause),
+    recordAll,
+  };
 }
 
 function toEvent(

@@ -75,7 +75,7 @@ const steps: Readonly<Record<string, { readonly commits: boolean; run(): unknown
 
 test('the state read by SQL, where the file cannot be read, changes with each commit and only then', async () => {
   const connected = connectReader(file);
-  const { current } = createQueriedState(connected, () => undefined);
+  const current = createQueriedState(connected, () => undefined);
   for (const [name, step] of Object.entries(steps)) {
     const before = current();
     await step.run();

@@ -3,11 +3,7 @@
  * clients go elsewhere. Just before the listening socket is closed, requests are held for a moment. A client that sends
  * one request after another is then waiting for a response, and opens no connection that would be refused.
  */
-export interface Stopping {
-  hasBegun(): boolean;
-  /** Resolves when held requests may continue; undefined while none are held. */
-  gate(): Promise<void> | undefined;
-}
+export type Stopping = Pick<ReturnType<typeof createStopControl>, 'hasBegun' | 'gate'>;
 
 /** Milliseconds without a new request after which all clients are assumed to be waiting, and the limit of that wait. */
 const quietMs = 100;
@@ -19,7 +15,8 @@ export function createStopControl() {
   let lastHeld = 0;
   return {
     hasBegun: () => begun,
-    gate() {
+    /** Resolves when held requests may continue; undefined while none are held. */
+    gate(): Promise<void> | undefined {
       if (held !== undefined) lastHeld = performance.now();
       return held?.promise;
     },

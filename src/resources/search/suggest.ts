@@ -15,7 +15,6 @@ import { takeTurn } from '../../turns/index.ts';
 import { mapInSlices } from '../../turns/slices.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { createProductNames } from './names/index.ts';
-import { createNameSource } from './names/source.ts';
 import { parseBeginning, parsePieces } from './query/pieces.ts';
 import { findSynonyms } from './query/synonyms.ts';
 import { createTermTest } from './snippet.ts';
@@ -67,7 +66,7 @@ export function createSuggester(
   stems: Stems,
   synonyms: Pick<SynonymStore, 'current'>,
 ): Suggester {
-  const names = createProductNames(database, stems, createNameSource(database));
+  const names = createProductNames(database, stems);
   const words = createVocabulary(database);
   const completed = createCachedWords<readonly string[]>(maxBeginnings);
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id

@@ -33,27 +33,7 @@ export interface ConnectionOptions {
 /** Rows, with the command that returned them and the number of rows that it affected. */
 export type Result = unknown[] & { readonly count?: number; readonly command?: string };
 
-export interface Connection {
-  readonly server: string;
-  /** The number of statements that the server has yet to respond to. */
-  pending(): number;
-  /** False once the connection is lost or closed, or must not be used for new work. */
-  isUsable(): boolean;
-  /** `performance.now()` of the last response. */
-  idleSince(): number;
-  run(text: string, parameters?: readonly unknown[]): Promise<Result>;
-  /** Runs COPY … FROM STDIN. */
-  copy(text: string, data: Iterable<string>): Promise<void>;
-  /** Cancels the first statement if it is over its limit; closes the connection if that does not help. */
-  checkLimits(now: number): void;
-  /**
-   * Sends a statement if a transaction works for a long time between two statements: the server ends transactions whose
-   * client is silent, as a stalled one is.
-   */
-  keepAlive(now: number): void;
-  /** Rejects pending statements. */
-  close(): void;
-}
+export type Connection = Awaited<ReturnType<typeof connect>>;
 
 interface Statement extends Promise<unknown> {
   cancel(): unknown;
@@ -71,7 +51,7 @@ async function writeAll(
 }
 
 /** @throws the driver's error when the server cannot be reached or refuses */
-export async function connect(options: ConnectionOptions): Promise<Connection> {
+export async function connect(options: ConnectionOptions) {
   const { url, server, statementLimit, prepare, parameters } = options;
   let open = true;
   /** The error with which the server closed the connection between two statements. */
@@ -102,6 +82,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   /** The time since which the first pending statement has been running, or the connection has been idle. */
   let since = performance.now();
 
+  /** Rejects pending statements. */
   function close(): void {
     if (closed) return;
     closed = true;
@@ -109,7 +90,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     void client.close({ timeout: 0 }).catch(() => undefined);
   }
 
-  const run = (text: string, values: readonly unknown[] = []) =>
+  const run = (text: string, values: readonly unknown[] = []): Promise<Result> =>
     runToEnd(() => {
       silences = 0;
       if (prepare) texts.add(text);
@@ -117,6 +98,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       return { statement, result: statement };
     });
 
+  /** Runs COPY … FROM STDIN. */
   const copy = (text: string, data: Iterable<string>) =>
     runToEnd(() => {
       const statement = reserved.unsafe(text);
@@ -147,13 +129,19 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
 
   return {
     server,
+    /** The number of statements that the server has yet to respond to. */
     pending: () => statements.size,
-    // A cancellation may arrive late, and must not cancel the next statement.
+    /**
+     * False once the connection is lost or closed, or must not be used for new work: a cancellation may arrive late, and
+     * must not cancel the next statement.
+     */
     isUsable: () => open && cancelled === undefined && texts.size < maxPrepared,
+    /** `performance.now()` of the last response. */
     idleSince: () => since,
     run,
     copy,
-    checkLimits(now) {
+    /** Cancels the first statement if it is over its limit; closes the connection if that does not help. */
+    checkLimits(now: number): void {
       const [first] = statements;
       if (first === undefined || now - since < statementLimit) return;
       if (first !== cancelled) {
@@ -165,7 +153,11 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
         close();
       }
     },
-    keepAlive(now) {
+    /**
+     * Sends a statement if a transaction works for a long time between two statements: the server ends transactions whose
+     * client is silent, as a stalled one is.
+     */
+    keepAlive(now: number): void {
       // This also fails if the transaction has already failed; the code that runs the transaction ends it.
       if (!open || statements.size > 0 || now - since <= silenceMs || silences >= maxSilences) return;
       const kept = silences + 1;

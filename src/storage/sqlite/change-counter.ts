@@ -9,10 +9,8 @@ import { existsSync, readSync, realpathSync } from 'node:fs';
 import type { Connected } from './connected.ts';
 import { findDescriptor } from './files/descriptors.ts';
 
-export interface CommitState {
-  /** A number that differs from all former ones if anything was committed since the last call. */
-  current(): number;
-}
+/** Returns a number that differs from all former ones if anything was committed since the last call. */
+export type CommitState = () => number;
 
 /**
  * @param connected while it is open, the wal-index stays the same file
@@ -55,27 +53,25 @@ function createMappedState(descriptor: number, changed: () => void): CommitState
 
   // A commit writes these words last, one by one, after the second copy of the header. A reader that sees some of them
   // sees a change, and SQLite's own read then waits until both copies agree. One that sees none precedes the commit.
-  return {
-    current() {
-      readSync(descriptor, bytes, 0, bytes.length, 0);
-      const same =
-        getWord(checksum) === sum0 &&
-        getWord(checksum + 1) === sum1 &&
-        getWord(lastFrame) === frame &&
-        getWord(changeCounter) === counter &&
-        getWord(salt) === salt0 &&
-        getWord(salt + 1) === salt1;
-      if (same) return state;
-      counter = getWord(changeCounter);
-      frame = getWord(lastFrame);
-      salt0 = getWord(salt);
-      salt1 = getWord(salt + 1);
-      sum0 = getWord(checksum);
-      sum1 = getWord(checksum + 1);
-      state += 1;
-      changed();
-      return state;
-    },
+  return () => {
+    readSync(descriptor, bytes, 0, bytes.length, 0);
+    const same =
+      getWord(checksum) === sum0 &&
+      getWord(checksum + 1) === sum1 &&
+      getWord(lastFrame) === frame &&
+      getWord(changeCounter) === counter &&
+      getWord(salt) === salt0 &&
+      getWord(salt + 1) === salt1;
+    if (same) return state;
+    counter = getWord(changeCounter);
+    frame = getWord(lastFrame);
+    salt0 = getWord(salt);
+    salt1 = getWord(salt + 1);
+    sum0 = getWord(checksum);
+    sum1 = getWord(checksum + 1);
+    state += 1;
+    changed();
+    return state;
   };
 }
 
@@ -83,12 +79,10 @@ function createMappedState(descriptor: number, changed: () => void): CommitState
 export function createQueriedState({ connection }: Connected, changed: () => void): CommitState {
   const dataVersion = connection.query<{ data_version: number }, []>('PRAGMA data_version');
   let state = 0;
-  return {
-    current() {
-      // In a transaction, a connection does not see later commits of others: `changed` ends it.
-      changed();
-      state = dataVersion.get()?.data_version ?? state + 1;
-      return state;
-    },
+  return () => {
+    // In a transaction, a connection does not see later commits of others: `changed` ends it.
+    changed();
+    state = dataVersion.get()?.data_version ?? state + 1;
+    return state;
   };
 }

@@ -134,7 +134,7 @@ export function createSharedReader(connected: Connected, file: string) {
     state = undefined;
     endSoon();
   };
-  const { current } = createCommitState(connected, file, end);
+  const readState = createCommitState(connected, file, end);
   return {
     session: wrapSession(connected.session, send => {
       begin();
@@ -149,7 +149,7 @@ export function createSharedReader(connected: Connected, file: string) {
     },
     state(): number {
       if (state === undefined) {
-        state = current();
+        state = readState();
         endSoon();
       }
       return state;

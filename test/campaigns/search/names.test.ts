@@ -2,7 +2,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createProductNames } from '../../../src/resources/search/names/index.ts';
-import { createNameSource } from '../../../src/resources/search/names/source.ts';
 import { splitWords } from '../../../src/storage/search/text/split.ts';
 import { createStems } from '../../../src/storage/search/text/stems.ts';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
@@ -52,7 +51,7 @@ describeOnDatabases('names of products in memory on %s', kind => {
     await using service = await startTestService(kind);
     const { database } = await service.replica();
     const stems = createStems(['en', 'de']);
-    const names = createProductNames(database, stems, createNameSource(database));
+    const names = createProductNames(database, stems);
     const made: Product[] = [];
     for (const text of words) made.push(await addProduct(service, { name: `${text} lamp` }));
     const isMatch = (own: readonly string[], query: readonly string[]) =>

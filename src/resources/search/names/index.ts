@@ -6,10 +6,9 @@
  */
 
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
-import type { Change, Collection } from '../../../storage/changes/change.ts';
+import type { Change } from '../../../storage/changes/change.ts';
 import { createLoads } from '../../../storage/changes/loads.ts';
 import type { Database } from '../../../storage/database.ts';
-import type { Arguments, prepareQuery } from '../../../storage/prepared.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { readPagesAhead } from '../../../turns/slices.ts';
@@ -24,6 +23,7 @@ import {
 } from './arrays.ts';
 import { findCommonestWords, findCompletions, findNames, findSpelling, type NameHit } from './find.ts';
 import { readRanges } from './ranges.ts';
+import { createNameSource, type NameRow } from './source.ts';
 import type { Layer, NameGroup } from './tiers.ts';
 
 /** The most bytes that names and their builder may take. */
@@ -40,16 +40,7 @@ const maxWaitMs = 500;
 /** Words of queries whose matching words are cached. */
 const keptRanges = 5000;
 
-export interface NameSource<Row extends { readonly id: number }> {
-  readonly collection: Collection;
-  /** Rows after an id, in the order of ids, of products that are found by name. */
-  readonly rows: ReturnType<typeof prepareQuery<{ last: number; limit: number } & Arguments, Row>>;
-  namedRow(row: Row): Named;
-  /** The same from the document of an event; undefined if the product is not found by name. */
-  namedIn(id: number, document: string): Named | undefined;
-}
-
-export interface ProductNames {
+interface ProductNames {
   /** Whether there are too many names for memory, so that waiting for them is useless. */
   areTooMany(): boolean;
   /** Brings names to the state of the last check. @returns whether they are in memory; if not, starts to read them */
@@ -79,11 +70,12 @@ interface View {
 
 const createView = (...all: readonly NameArrays[]): View => ({ all, ranges: createBoundedMap(keptRanges) });
 
-export function createProductNames<Row extends { readonly id: number }>(
-  { changes, snapshot }: Pick<Database, 'changes' | 'snapshot'>,
+export function createProductNames(
+  database: Pick<Database, 'build' | 'changes' | 'snapshot'>,
   stems: Pick<Stems, 'beginning' | 'isSame'>,
-  { collection, rows, namedRow, namedIn }: NameSource<Row>,
 ): ProductNames {
+  const { changes, snapshot } = database;
+  const { collection, rows, namedRow, namedIn } = createNameSource(database);
   let main: NameArrays | undefined;
   /** Products whose names differ from those in `main`. */
   const late = new Map<number, Named>();
@@ -123,7 +115,7 @@ export function createProductNames<Row extends { readonly id: number }>(
   /** Reads all names; undefined if there are too many. */
   async function readAll(isGivenUp: () => boolean): Promise<NameArrays | undefined> {
     const made = createNameArraysBuilder();
-    const pages = readPagesAhead<Row>(last => {
+    const pages = readPagesAhead<NameRow>(last => {
       const query = rows({ last: last?.id ?? 0, limit: rowsAtOnce });
       return snapshot(session => session.all(query), { background: 'part' });
     });

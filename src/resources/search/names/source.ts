@@ -7,13 +7,13 @@ import { computeAverage } from '../../products/ratings.ts';
 import { productOf, products } from '../../products/row.ts';
 import { computeRating } from '../sources.ts';
 import { maxQuality, type Named, type Spelling } from './arrays.ts';
-import type { NameSource } from './index.ts';
 
 /** How many words of a name, and of a brand, count. */
 const maxNameWords = 40;
 const maxBrandWords = 10;
 
-interface NameRow {
+/** Of products that are found by name. */
+export interface NameRow {
   readonly id: number;
   readonly name: string;
   readonly brand: string | null;
@@ -52,19 +52,21 @@ const toNamed = ({ id, name, brand, rating, available }: NameFacts): Named => ({
   quality: Math.round((maxQuality * (2 * rating + Number(available))) / 3),
 });
 
-export const createNameSource = ({ build }: Pick<Database, 'build'>): NameSource<NameRow> => ({
+export const createNameSource = ({ build }: Pick<Database, 'build'>) => ({
   collection: products,
-  rows: prepareQuery(
+  /** Rows after an id, in the order of ids. */
+  rows: prepareQuery<{ last: number; limit: number }, NameRow>(
     build,
     ({ last, limit }) => sql`select id, name, brand, rating_sum, rating_count, available from products
       where id > ${last} and status = 'active' order by id limit ${limit}`,
   ),
-  namedRow(row) {
+  namedRow(row: NameRow): Named {
     const count = row.rating_count;
     const rating = computeRating({ average: computeAverage(row.rating_sum, count), count });
     return toNamed({ ...row, rating, available: row.available === 1 });
   },
-  namedIn(id, document) {
+  /** The same from the document of an event; undefined if the product is not found by name. */
+  namedIn(id: number, document: string): Named | undefined {
     const product = productOf({ id, document });
     if (product.status === 'archived') return undefined;
     return toNamed({ ...product, rating: computeRating(product.rating) });

@@ -45,19 +45,6 @@ interface Memo {
   readonly found: Map<string, Found | undefined>;
 }
 
-export interface Finder {
-  /** Reads what the search will need and memory lacks, if one statement is cheaper than several. */
-  fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
-  /** What was read for a term; undefined if it was not read, or too many documents match. */
-  read(session: SearchSession, term: Term): Promise<Read | undefined>;
-  /** Caches what was read for a term. @param positions all documents that match it */
-  hold(session: SearchSession, term: Term, positions: readonly number[]): Promise<void>;
-  /** What matches a group; undefined if memory does not show it. */
-  group(session: SearchSession, group: readonly Choice[]): Promise<Group | undefined>;
-  /** What matches an expression; undefined if memory does not show it. */
-  match(session: SearchSession, expression: Expression): Promise<Found | undefined>;
-}
-
 const toWord = ({ word, mark = '' }: Term): string => mark + word;
 
 const toKey = (terms: readonly Term[]): string =>
@@ -72,7 +59,7 @@ function listMatchingWords(term: Term): readonly string[] | undefined {
 }
 
 /** @param few words of more products are kept in memory */
-export function createFinder(reader: SearchReader, words: WordSets, few: number): Finder {
+export function createFinder(reader: SearchReader, words: WordSets, few: number) {
   const searches = new WeakMap<SearchSession, Memo>();
   const othersOfWords = createBoundedMap<string, { readonly seen: number; readonly others: Others }>(
     maxWords,
@@ -114,11 +101,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
 
   /** The same; terms that were all read one by one are not read again. */
   async function readAll(session: SearchSession, memo: Memo, terms: readonly Term[]) {
-    const found: Read[] = [];
-    for (const term of terms) {
-      const read = memo.read.get(toKey([term]));
-      if (read !== undefined) found.push(read);
-    }
+    const found = terms.flatMap(term => memo.read.get(toKey([term])) ?? []);
     if (found.length === terms.length) return found;
     const read = await readAny(session, memo, terms);
     return read === undefined ? undefined : [read];
@@ -200,7 +183,8 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   }
 
   return {
-    async fetch(session, terms) {
+    /** Reads what the search will need and memory lacks, if one statement is cheaper than several. */
+    async fetch(session: SearchSession, terms: readonly Term[]): Promise<void> {
       const memo = await openMemo(session);
       const isAbsent = (term: Term) => findSets(term) === undefined && !memo.read.has(toKey([term]));
       const absent = terms.filter(isAbsent);
@@ -211,19 +195,21 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
       }
     },
 
-    async read(session, term) {
-      return (await openMemo(session)).read.get(toKey([term]));
-    },
+    /** What was read for a term; undefined if it was not read, or too many documents match. */
+    read: async (session: SearchSession, term: Term) => (await openMemo(session)).read.get(toKey([term])),
 
-    async hold(session, term, positions) {
+    /** Caches what was read for a term. @param positions all documents that match it */
+    async hold(session: SearchSession, term: Term, positions: readonly number[]): Promise<void> {
       hold(session, await openMemo(session), [term], positions);
     },
 
-    async group(session, group) {
+    /** What matches a group; undefined if memory does not show it. */
+    async group(session: SearchSession, group: readonly Choice[]): Promise<Group | undefined> {
       return readGroup(session, await openMemo(session), group);
     },
 
-    async match(session, expression) {
+    /** What matches an expression; undefined if memory does not show it. */
+    async match(session: SearchSession, expression: Expression): Promise<Found | undefined> {
       const memo = await openMemo(session);
       const key = JSON.stringify(expression);
       if (memo.found.has(key)) return memo.found.get(key);
