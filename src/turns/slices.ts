@@ -31,44 +31,34 @@ export function runOnce<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Texts sorted in one piece. */
-const sortedAtOnce = 2000;
-
-/** Sorts distinct texts by radix, in the order of `sort`, which would hold up the event loop for seconds. */
-export async function sortInSlices(texts: readonly string[]): Promise<string[]> {
-  const sorted: string[] = [];
-  async function add(some: readonly string[], place: number): Promise<void> {
-    await takeTurn();
-    if (some.length <= sortedAtOnce) {
-      sorted.push(...some.toSorted());
-      return;
-    }
-    const alike = new Map<string, string[]>();
-    for (const text of some) {
-      const unit = text.charAt(place);
-      const others = alike.get(unit);
-      if (others === undefined) alike.set(unit, [text]);
-      else others.push(text);
-      await takeTurn();
-    }
-    for (const unit of [...alike.keys()].sort()) await add(alike.get(unit) ?? [], place + 1);
-  }
-  await add(texts, 0);
-  return sorted;
-}
-
 /** Items sorted in one piece, and items merged between checks of the time. */
 const [sortedItems, mergedItems] = [2000, 500];
+
+interface PartSort<Item> {
+  /** Items sorted in one piece: some milliseconds of work. */
+  readonly atOnce: number;
+  sortPart(part: Item[]): readonly Item[];
+}
+
+/** Sorts distinct texts in the order of `sort`, which would hold up the event loop for seconds. */
+export const sortInSlices = (texts: readonly string[]): Promise<readonly string[]> =>
+  sortItemsInSlices(
+    texts,
+    (one, other) => (one < other ? -1 : 1),
+    // Without a comparison, which takes several times as long.
+    { atOnce: 20_000, sortPart: part => part.sort() },
+  );
 
 /** Sorts items as `sort` does: a merge sort of runs that are sorted in one piece. */
 export async function sortItemsInSlices<Item>(
   items: readonly Item[],
   compare: (one: Item, other: Item) => number,
+  { atOnce, sortPart }: PartSort<Item> = { atOnce: sortedItems, sortPart: part => part.sort(compare) },
 ): Promise<readonly Item[]> {
   let stretches: (readonly Item[])[] = [];
-  for (const part of splitIntoParts(items, sortedItems)) {
+  for (const part of splitIntoParts(items, atOnce)) {
     await takeTurn();
-    stretches.push(part.sort(compare));
+    stretches.push(sortPart(part));
   }
   while (stretches.length > 1) {
     const merged: (readonly Item[])[] = [];

@@ -94,7 +94,7 @@ export function createNameArraysBuilder() {
   }
 
   /** The distinct words in alphabetical order. */
-  async function sortWords(): Promise<string[]> {
+  async function sortWords(): Promise<readonly string[]> {
     const words: string[] = [];
     for (const word of numbers.keys()) if (words.push(word) % stepsAtOnce === 0) await takeTurn();
     return sortInSlices(words);
