@@ -46,11 +46,10 @@ function requireDatabase(config: Config): void {
   if (config.DATABASE_URL !== undefined) return;
   if (existsSync(config.DATA_DIR)) checkDataFolder(config);
   const size = findEmbeddedSize(config);
-  if (size === undefined) {
+  if (size === undefined)
     throw new Error(
       `there is no database in ${resolve(config.DATA_DIR)} (DATA_DIR); set DATA_DIR or DATABASE_URL, or create one with catalog migrate`,
     );
-  }
   if (size === 0) throw createNoCatalogError(config, 'is an empty file');
 }
 

@@ -76,9 +76,8 @@ async function create(args: string[]): Promise<number> {
 function parseScopes(text: string): NewApiKey['scopes'] {
   const words = text.split(',').map(scope => scope.trim());
   const unknown = words.find(word => !scopes.some(scope => scope === word));
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     throw new UsageError(`--scopes: there is no scope "${unknown}"; the scopes are ${scopes.join(', ')}`);
-  }
   return parseValue(createKey.shape.scopes, words, '--scopes');
 }
 

@@ -31,13 +31,11 @@ const kept = /^(catalog\.db(-.*|\.\d+\.partial|\.before-restore-.*)?|jwt-secret.
 export function refuseKept(file: string, config: Pick<Config, 'DATA_DIR'>): void {
   if (findStats(file)?.isDirectory() === true) throw new Error(`${file} is a folder; name a file`);
   const folder = findRealPath(dirname(resolve(file)));
-  if (folder === undefined || findStats(folder)?.isDirectory() !== true) {
+  if (folder === undefined || findStats(folder)?.isDirectory() !== true)
     throw new Error(`cannot write ${file}: there is no folder ${dirname(resolve(file))}`);
-  }
   const places = [join(folder, basename(file)), findRealPath(file)];
-  if (places.some(place => place !== undefined && isKept(place, config)) || isSecondName(file, config)) {
+  if (places.some(place => place !== undefined && isKept(place, config)) || isSecondName(file, config))
     throw new Error(`${file} belongs to the database in DATA_DIR; name another file`);
-  }
 }
 
 /** @throws Error when `file` is the input, by whatever path or link; an `input` of `-` is standard input */

@@ -17,21 +17,16 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   const [first, ...others] = args;
   // People type `catalog help import` for `catalog import --help`.
   const [name, ...rest] = first === 'help' && others.length > 0 ? [others[0], '--help'] : [first, ...others];
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help')
     return (await print(formatOverview())) || (name === undefined ? 2 : 0);
-  }
-  if (name === '--version' || name === '-v') {
-    return print(version);
-  }
+  if (name === '--version' || name === '-v') return print(version);
   const listed = commands.find(candidate => candidate.name === name);
   if (listed === undefined) {
     console.error(`catalog: there is no command "${escapeUnprintable(name)}"; catalog --help lists them`);
     return 2;
   }
   const { command } = await listed.load();
-  if (rest.includes('--help') || rest.includes('-h')) {
-    return print(command.help);
-  }
+  if (rest.includes('--help') || rest.includes('-h')) return print(command.help);
   try {
     return await command.run(rest);
   } catch (error) {

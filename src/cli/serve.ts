@@ -174,9 +174,8 @@ async function ensureAdministrator(
   const users = createUserStore(database, createCommandOutbox(database));
   const { ADMIN_EMAIL, ADMIN_PASSWORD, DATABASE_URL } = config;
   if ((await users.count(database.read)) > 0) {
-    if (ADMIN_EMAIL !== undefined) {
+    if (ADMIN_EMAIL !== undefined)
       log.info('ADMIN_EMAIL and ADMIN_PASSWORD are ignored: users already exist');
-    }
     return undefined;
   }
   if (ADMIN_EMAIL === undefined && DATABASE_URL !== undefined) {
@@ -213,13 +212,12 @@ async function addSamples(database: Database, config: Config): Promise<number> {
   const store = createProductStore(database, createCommandOutbox(database));
   const cause = createCause('samples', Date.now());
   await database.write(async session => {
-    for (const sample of sampleProducts) {
+    for (const sample of sampleProducts)
       await store.insert(
         session,
         replaceProduct.parse({ ...sample, currency: config.DEFAULT_CURRENCY }),
         cause,
       );
-    }
   });
   return sampleProducts.length;
 }

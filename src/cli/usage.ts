@@ -150,9 +150,8 @@ export function parseChoiceOption<Choice extends string>(
  * @param format undefined if it will be detected from the file
  */
 export function parseSafeOption(value: boolean | undefined, format: string | undefined): boolean {
-  if (value !== undefined && format !== undefined && format !== 'csv') {
+  if (value !== undefined && format !== undefined && format !== 'csv')
     throw new UsageError('--safe-for-spreadsheets is for CSV only');
-  }
   return value ?? true;
 }
 

@@ -113,11 +113,10 @@ async function setRole(args: string[]): Promise<number> {
   const role = parseChoiceOption(requireOption(word, 'ROLE'), 'ROLE', roles);
   return runWithDatabase(async database => {
     await changeUser(database, address, async (session, user, { users, administrators }) => {
-      if (leavesNoAdministrator(user, role, administrators)) {
+      if (leavesNoAdministrator(user, role, administrators))
         throw new Error(
           `${user.email} is the last administrator and cannot be demoted; promote another user first`,
         );
-      }
       if (user.role === role) return;
       const fields = { ...toUser(user), role };
       await users.update(session, user, fields, createCause('cli', Date.now()));

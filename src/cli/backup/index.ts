@@ -29,9 +29,8 @@ Exit status: 0 the copy is complete; 1 the backup failed, and FILE was not creat
     const file = requireOnePositional(parse(args, {}, true).positionals, 'FILE');
     if (file === '-') throw new UsageError('a backup cannot be written to standard output; name a file');
     const config = loadConfig(process.env);
-    if (config.DATABASE_URL !== undefined) {
+    if (config.DATABASE_URL !== undefined)
       throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
-    }
     refuseKept(file, config);
     const bytes = await runWithCatalog(() => writeBackup(getEmbeddedFile(config), file));
     console.log(`${formatCount(bytes)} bytes written to ${escapeUnprintable(file)}, integrity checked`);

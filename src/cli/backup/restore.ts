@@ -33,9 +33,8 @@ Exit status: 0 the database was restored; 1 the restore failed, and nothing was 
   async run(args) {
     const file = requireOnePositional(parse(args, {}, true).positionals, 'FILE');
     const config = loadConfig(process.env);
-    if (config.DATABASE_URL !== undefined) {
+    if (config.DATABASE_URL !== undefined)
       throw new Error('the database is PostgreSQL (DATABASE_URL): restore it with pg_restore or psql');
-    }
     requireFile(file);
     const made = checkDataFolder(config);
     const database = getEmbeddedFile(config);
@@ -45,11 +44,10 @@ Exit status: 0 the database was restored; 1 the restore failed, and nothing was 
     );
     if (former !== undefined)
       console.log(`the former database is ${former}; remove it when you no longer need it`);
-    if (config.JWT_SECRET === undefined && !existsSync(getSecretFile(config.DATA_DIR))) {
+    if (config.JWT_SECRET === undefined && !existsSync(getSecretFile(config.DATA_DIR)))
       console.log(
         'DATA_DIR has no jwt-secret: restore the one that belongs to this backup, or all users must sign in again',
       );
-    }
     return 0;
   },
 };

@@ -35,12 +35,11 @@ export function createCategoriesCheck(database: Storage): Check {
     },
     async repair(session) {
       // From the top down: each round sets the paths of one level.
-      for (let level = 1; level <= deepest; level++) {
+      for (let level = 1; level <= deepest; level++)
         await session.run(
           sql`update categories set path = ${right}, depth = ${depth}
             where path <> ${right} or depth <> ${depth}`.compile(build),
         );
-      }
       await session.run(
         sql`delete from product_categories
           where not exists (select 1 from categories where categories.id = category_id)

@@ -89,9 +89,8 @@ export function createReservationsCheck(database: Storage): Check {
         ({ id, status, reserved }) => `order ${id}: it is ${status}, but has ${reserved} reserved`,
       );
       for (const keeper of keepers) {
-        for await (const { row, kept, reserved } of findWrong(session, keeper)) {
+        for await (const { row, kept, reserved } of findWrong(session, keeper))
           lines.push(`${keeper.name} ${row.id}: ${kept} reserved, ${reserved} of them by open orders`);
-        }
       }
       return lines;
     },

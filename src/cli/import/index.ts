@@ -119,9 +119,7 @@ async function closeLoad(load: BulkLoad): Promise<void> {
     const built = `${formatCount(indexes)} ${indexes === 1 ? 'index' : 'indexes'}`;
     console.error(`catalog import: built ${built} in ${(milliseconds / 1000).toFixed(1)} s`);
   }
-  if (problem !== undefined) {
-    console.error(`catalog import: ${escapeUnprintable(getErrorMessage(problem))}`);
-  }
+  if (problem !== undefined) console.error(`catalog import: ${escapeUnprintable(getErrorMessage(problem))}`);
 }
 
 /**

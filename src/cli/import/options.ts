@@ -139,9 +139,8 @@ export interface ImportArguments {
 export function parseArguments(args: string[]): ImportArguments {
   const { values, positionals } = parse(args, options, true);
   const named = parseChoiceOption(values.format, '--format', ['csv', 'ndjson', 'json']);
-  if (values.path !== undefined && named !== undefined && named !== 'json') {
+  if (values.path !== undefined && named !== undefined && named !== 'json')
     throw new UsageError('--path is for JSON only');
-  }
   const format = values.path === undefined ? named : 'json';
   const preset = parseChoiceOption(values.preset, '--preset', presetNames);
   const skip = parseCountOption(values.skip, '--skip', 0, Number.MAX_SAFE_INTEGER) ?? 0;
@@ -151,11 +150,10 @@ export function parseArguments(args: string[]): ImportArguments {
   if (preset === undefined && drop.length > 0) throw new UsageError('--drop is for a --preset only');
   if (preset !== undefined && format !== undefined && format !== 'csv')
     throw new UsageError('--preset is for CSV only');
-  if (preset !== undefined && skip > 0) {
+  if (preset !== undefined && skip > 0)
     throw new UsageError(
       '--skip cannot be used with --preset: imported records are recognised and not written twice',
     );
-  }
   const cells = {
     decimal: parseChoiceOption(values.decimal, '--decimal', ['point', 'comma']),
     currency: parseCurrencyOption(values.currency),

@@ -32,11 +32,10 @@ missing or cannot be read, one line reports that, and nothing is changed.
 Exit status: 0 no problems, or all were repaired; 1 problems remain; 2 the command line is wrong.`,
 
   async run([action, ...rest]) {
-    if (action !== 'check') {
+    if (action !== 'check')
       throw new UsageError(
         action === undefined ? 'missing action: check' : `unknown action "${action}": use check`,
       );
-    }
     const { values } = parse(rest, {
       content: { type: 'boolean' },
       repair: { type: 'boolean' },

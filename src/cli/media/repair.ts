@@ -19,7 +19,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
 
   /** Removes an image from the products that show it. */
   async function removeFromProducts({ hash, products: ids }: Wrong): Promise<void> {
-    for (const id of ids) {
+    for (const id of ids)
       await database.write(async session => {
         const before = await products.lock(session, id);
         if (before === undefined) return;
@@ -28,7 +28,6 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
         const fields = { ...toProductFields(product, before.base_price), images: left };
         await products.update(session, [{ before, fields }], createCause('cli', systemClock.now()));
       });
-    }
   }
 
   /** Records which products show an image. */

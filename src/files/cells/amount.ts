@@ -159,11 +159,10 @@ function toPlainDigits(
   const [whole = '', fraction, ...more] = bare.split(mark);
   const grouped = grouping === '.' ? /^\d{1,3}(?:\.\d{3})+$/ : /^\d{1,3}(?:,\d{3})+$/;
   const isWhole = /^\d+$/.test(whole) || grouped.test(whole);
-  if (more.length > 0 || !isWhole || (fraction !== undefined && !/^\d+$/.test(fraction))) {
+  if (more.length > 0 || !isWhole || (fraction !== undefined && !/^\d+$/.test(fraction)))
     return {
       problem: decimal === undefined ? 'must be a number' : `must be a number with a decimal ${decimal}`,
     };
-  }
   const integer = whole.replaceAll(grouping, '');
   return { digits: fraction === undefined ? integer : `${integer}.${fraction}` };
 }

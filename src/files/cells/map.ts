@@ -26,12 +26,10 @@ export function parseMapping(text: string, fields: readonly string[] = productFi
     const at = pair.indexOf('=');
     const field = pair.slice(0, Math.max(at, 0)).trim();
     const column = pair.slice(at + 1).trim();
-    if (field === '' || column === '') {
+    if (field === '' || column === '')
       throw new MappingError(`a mapping is FIELD=COLUMN pairs separated by commas, not "${pair.trim()}"`);
-    }
-    if (!fields.includes(field) && findReader(field) === undefined) {
+    if (!fields.includes(field) && findReader(field) === undefined)
       throw new MappingError(`the field of a mapping must be one of ${fields.join(', ')}, not "${field}"`);
-    }
     if (mapping.has(field))
       throw new MappingError(`a mapping may name a field only once; "${field}" is named twice`);
     mapping.set(field, column);
@@ -49,11 +47,10 @@ export function parseSettings(texts: readonly string[]): Mapping {
     const at = text.indexOf('=');
     const field = text.slice(0, Math.max(at, 0)).trim();
     if (field === '') throw new MappingError(`takes FIELD=VALUE, not "${text}"`);
-    if (findReader(field) === undefined) {
+    if (findReader(field) === undefined)
       throw new MappingError(
         `the field must be one of ${productFields.join(', ')}, attributes.KEY, not "${field}"`,
       );
-    }
     if (settings.has(field)) throw new MappingError(`may name a field only once; "${field}" is named twice`);
     settings.set(field, text.slice(at + 1).trim());
   }

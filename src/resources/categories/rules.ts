@@ -21,13 +21,12 @@ export function requirePlace(
       'cycle',
       `must not be ${parentId}: a category cannot be its own parent`,
     );
-  if (moved !== undefined && parent.path.startsWith(`${moved.path} > `)) {
+  if (moved !== undefined && parent.path.startsWith(`${moved.path} > `))
     throw createFieldError(
       'parentId',
       'cycle',
       `must not be ${parentId}: "${parent.path}" is below this category`,
     );
-  }
   const deep = parent.depth + levels;
   if (deep > deepest) {
     const message = `must not be ${parentId}: "${parent.path}" would then have categories down to level ${deep}, and ${deepest} levels are allowed`;

@@ -86,17 +86,15 @@ const isSame = (stock: Stock | null, fields: StockFields): boolean =>
 export function refuseBelowReserved(before: Stock | null, stock: StockFields | null): void {
   const { reserved = 0, onHand = 0 } = before ?? {};
   if (reserved === 0) return;
-  if (stock === null) {
+  if (stock === null)
     throw createFieldError('stock', 'reserved', `cannot be removed while orders have reserved ${reserved}`);
-  }
   // After backorders, the stock may stay below the reserved quantity, and backorder may be switched off.
-  if (stock.onHand < reserved && stock.onHand < onHand && !stock.backorder) {
+  if (stock.onHand < reserved && stock.onHand < onHand && !stock.backorder)
     throw createFieldError(
       ['stock', 'onHand'],
       'minimum',
       `must be at least ${reserved}, the number that orders have reserved`,
     );
-  }
 }
 
 export interface OptionValue {

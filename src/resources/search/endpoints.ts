@@ -160,9 +160,8 @@ function resolveTypes(query: Query, caller: Caller): { visible: SearchType[]; ty
       `applies to products only and cannot be combined with type=${query.type}`,
     );
   const type = named === undefined ? query.type : 'product';
-  if (type !== undefined && !visible.includes(type)) {
+  if (type !== undefined && !visible.includes(type))
     throw new HttpError('FORBIDDEN', { message: `These credentials do not permit reading ${type}s.` });
-  }
   if (query.status === 'archived' && !may(caller, staff, 'products:write'))
     throw new HttpError('FORBIDDEN', { message: 'Only staff may search archived products.' });
   const types = visible.filter(candidate => type === undefined || candidate === type);

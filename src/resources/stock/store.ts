@@ -52,13 +52,11 @@ export function createAdjustmentStore(database: Database) {
       const items = new Map<string, StockItem>();
       if (skus.length === 0) return items;
       const ofProducts = build.selectFrom('products').select(['id', 'sku']).where('sku', 'in', skus);
-      for (const { id, sku } of await session.all(ofProducts.compile())) {
+      for (const { id, sku } of await session.all(ofProducts.compile()))
         items.set(sku ?? '', { productId: id });
-      }
       const ofVariants = variants.select('sku').where('sku', 'in', skus);
-      for (const { id, product_id, sku } of await session.all(ofVariants.compile())) {
+      for (const { id, product_id, sku } of await session.all(ofVariants.compile()))
         items.set(sku ?? '', { productId: product_id, variantId: id });
-      }
       return items;
     },
 

@@ -69,11 +69,10 @@ export function createTodoEndpoints({ database, paginator, todos, users }: Store
         const userId = requireUserId(caller);
         // The token's user may have been deleted. Locked, so that concurrent requests cannot exceed the limit together.
         if ((await users.lock(session, userId)) === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-        if ((await todos.count(session, userId)) >= schema.todosLimit) {
+        if ((await todos.count(session, userId)) >= schema.todosLimit)
           throw new HttpError('LIMIT_REACHED', {
             message: `You have ${schema.todosLimit} todos; delete some before you create another.`,
           });
-        }
         return todos.insert(session, userId, body.title, cause().at);
       },
     }),

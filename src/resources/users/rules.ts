@@ -60,9 +60,8 @@ export function findRefusal(
     );
   }
   if (caller.kind !== 'user') return createForbiddenError('Only a signed-in user may do this.');
-  if (caller.role !== 'admin') {
+  if (caller.role !== 'admin')
     return keepsRole ? undefined : createForbiddenError('Only an administrator may change a role.');
-  }
   if (leavesNoAdministrator(before, role, administrators)) return new HttpError('LAST_ADMINISTRATOR');
   return administrators.includes(caller.userId) ? undefined : createOutdatedTokenError();
 }

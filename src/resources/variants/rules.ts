@@ -11,13 +11,12 @@ import type { Variant, VariantFields } from './schema.ts';
 export function refuseUnfit(product: Product, before: Variant | undefined, fields: VariantFields): void {
   refuseOptions(product, fields.options);
   const { imageId, stock } = fields;
-  if (imageId !== null && imageId !== before?.imageId && !product.images.some(({ id }) => id === imageId)) {
+  if (imageId !== null && imageId !== before?.imageId && !product.images.some(({ id }) => id === imageId))
     throw createFieldError(
       'imageId',
       'unknown',
       `must be the id of an image of product ${product.id}, not ${imageId}`,
     );
-  }
   refuseBelowReserved(before?.stock ?? null, stock);
 }
 

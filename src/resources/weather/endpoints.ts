@@ -22,17 +22,14 @@ export function createWeatherEndpoints({ weather }: Stores): Endpoint[] {
       errors: ['NOT_FOUND', 'WEATHER_UNAVAILABLE'],
       async handle({ query: { city } }) {
         const found = await weather.of(city);
-        if (found === 'unknown') {
+        if (found === 'unknown')
           throw new HttpError('NOT_FOUND', { message: `No city is known by the name "${city}".` });
-        }
-        if (found === 'unresolved') {
+        if (found === 'unresolved')
           throw new HttpError('NOT_FOUND', {
             message: `"${city}" is not in the built-in list of cities, and the weather provider, which knows more, cannot be reached. Retry later.`,
           });
-        }
-        if (found === 'unavailable') {
+        if (found === 'unavailable')
           throw new HttpError('WEATHER_UNAVAILABLE', { headers: { 'Retry-After': '30' } });
-        }
         return replyOk(found);
       },
     }),

@@ -111,9 +111,8 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
     of(city) {
       const key = toCityKey(city);
       const last = observed.get(key);
-      if (last !== undefined && isRecent(last.since, freshMs, clock.now())) {
+      if (last !== undefined && isRecent(last.since, freshMs, clock.now()))
         return Promise.resolve(toWeather(last.location, last.observation, provider.name, false));
-      }
       return shareRun(key, () => observe(city, key));
     },
   };

@@ -110,9 +110,7 @@ const isLeftOut = (value: unknown): boolean =>
 export function toMembers(draft: Draft): Record<string, unknown> {
   const { fields, variants, images, attributes, options } = draft;
   const members: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (!isLeftOut(value)) members[name] = value;
-  }
+  for (const [name, value] of Object.entries(fields)) if (!isLeftOut(value)) members[name] = value;
   const currency = requireOneCurrency([fields.currency, ...variants.map(variant => variant.currency)]);
   if (currency !== undefined) members.currency = currency.code;
   if (Object.keys(attributes).length > 0) Object.assign(members, { attributes, attributesByKey: true });
@@ -152,8 +150,7 @@ function keepDefined({ currency: _currency, ...variant }: Variant): Record<strin
 
 function findLowestPrice(variants: readonly Variant[]): number | undefined {
   let least: number | undefined;
-  for (const { price } of variants) {
+  for (const { price } of variants)
     if (price !== undefined && (least === undefined || price < least)) least = price;
-  }
   return least;
 }

@@ -139,9 +139,8 @@ interface Variation {
 function readVariations(row: Row): Variation[] {
   return splitList(row.text('variations'), '|').map(text => {
     const { sku, ...values } = parsePairs(text, true);
-    if (sku === undefined || sku === '') {
+    if (sku === undefined || sku === '')
       throw new RowProblem(row, 'configurable_variations', 'must name the sku of each variant', text);
-    }
     return { sku, values };
   });
 }

@@ -23,9 +23,8 @@ export function createCreationEventWriter(database: Database) {
   );
   return async (session: Transaction, ids: readonly number[], { actor, requestId }: Cause) => {
     const mark = createMark();
-    for (const { first, last } of splitIntoStretches(ids)) {
+    for (const { first, last } of splitIntoStretches(ids))
       await session.run(statement({ first, last, actor, requestId, mark }));
-    }
     versions.advance(session, 'products', mark * ids.length);
   };
 }

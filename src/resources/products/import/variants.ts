@@ -140,13 +140,12 @@ function refuseSame(slots: readonly Slot[]): void {
   const had = new Set<string>();
   for (const { fields } of slots) {
     const combination = toCombination(fields.options);
-    if (had.has(combination)) {
+    if (had.has(combination))
       throw createFieldError(
         'variants',
         'uniqueItems',
         `two variants would have the options ${formatOptions(fields.options)}`,
       );
-    }
     had.add(combination);
   }
 }

@@ -21,17 +21,14 @@ interface Problem {
 }
 
 function findTextProblem(text: string, path: Problem['path']): Problem | undefined {
-  if (text.includes('\u0000') || !text.isWellFormed()) {
+  if (text.includes('\u0000') || !text.isWellFormed())
     return { path, rule: 'characters', message: 'must not contain U+0000 or unpaired surrogates' };
-  }
   if (hasAtMost(text, maxTextLength)) return undefined;
   return { path, rule: 'maxLength', message: `must be at most ${maxTextLength} characters long` };
 }
 
 function findProblem(key: string, value: unknown): Problem | undefined {
-  if (!attributeKey.test(key)) {
-    return { path: [key], rule: 'pattern', message: `has a name that ${keyRule}` };
-  }
+  if (!attributeKey.test(key)) return { path: [key], rule: 'pattern', message: `has a name that ${keyRule}` };
   if (typeof value === 'boolean') return undefined;
   if (typeof value === 'number' && Number.isFinite(value)) return undefined;
   if (typeof value === 'string') return findTextProblem(value, [key]);
@@ -39,9 +36,8 @@ function findProblem(key: string, value: unknown): Problem | undefined {
     const message = 'must be a string, a finite number, true, false, or an array of strings';
     return { path: [key], rule: 'type', message };
   }
-  if (value.length > maxTexts) {
+  if (value.length > maxTexts)
     return { path: [key], rule: 'maxItems', message: `must have ${maxTexts} items or fewer` };
-  }
   for (const [index, item] of value.entries()) {
     const path = [key, index];
     if (typeof item !== 'string') return { path, rule: 'type', message: 'must be a string' };
@@ -52,13 +48,10 @@ function findProblem(key: string, value: unknown): Problem | undefined {
 }
 
 function findProblems(value: unknown): Problem[] {
-  if (!isObject(value)) {
-    return [{ path: [], rule: 'type', message: 'must be an object' }];
-  }
+  if (!isObject(value)) return [{ path: [], rule: 'type', message: 'must be an object' }];
   const entries = Object.entries(value);
-  if (entries.length > maxKeys) {
+  if (entries.length > maxKeys)
     return [{ path: [], rule: 'maxProperties', message: `must have ${maxKeys} keys or fewer` }];
-  }
   return entries.flatMap(([key, one]) => findProblem(key, one) ?? []);
 }
 
@@ -86,9 +79,8 @@ export const attributes = z.record(z.string(), value).meta({ override });
 export const sentAttributes = z
   .unknown()
   .transform((sent, context): Attributes => {
-    for (const { path, rule, message } of findProblems(sent)) {
+    for (const { path, rule, message } of findProblems(sent))
       context.addIssue({ code: 'custom', path: [...path], message, params: { rule }, input: sent });
-    }
     // Boundary: findProblems has checked every member; a value with problems is not used.
     return sent as Attributes;
   })

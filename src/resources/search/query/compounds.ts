@@ -24,10 +24,9 @@ const dropped = 'e';
 /** A first part as it is, without the letters that link it to the next, and with the letter that it may have lost. */
 function listPartForms(part: string): string[] {
   const parts = [part, ...(part.length >= minStemLength ? [part + dropped] : [])];
-  for (const link of links) {
+  for (const link of links)
     if (part.endsWith(link) && part.length - link.length >= minPartLength)
       parts.push(part.slice(0, -link.length));
-  }
   return parts.filter(candidate => candidate.length >= minPartLength);
 }
 

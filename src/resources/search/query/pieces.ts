@@ -60,9 +60,8 @@ function* parseWrittenWords(query: string): Generator<Written> {
     const between = start - last === 1 && last >= 0 ? query.slice(last, start) : '';
     const isTight = between !== '' && (apostrophes.includes(between) || hyphens.includes(between));
     const isMark = !/[\p{L}\p{N}]/u.test(query.slice(start, end));
-    for (const [index, word] of words.entries()) {
+    for (const [index, word] of words.entries())
       yield { word, between: index === 0 && isTight && isOne ? between : '', isMark, start, isUnspaced };
-    }
     last = isOne ? end : -1;
   }
 }
