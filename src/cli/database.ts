@@ -5,7 +5,7 @@ import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../storage/database.ts';
 import { findReasonNotToServe, isCatalog } from '../storage/migrations/migrate.ts';
 import { awaitDatabase, checkDataFolder, getEmbeddedFile, openDatabase } from '../storage/open.ts';
-import { escapeUnprintable } from './terminal/printable.ts';
+import { escapeUnprintable } from './terminal/index.ts';
 
 type Work<T> = (database: Database, config: Config) => Promise<T>;
 

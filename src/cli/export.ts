@@ -14,8 +14,7 @@ import { readPages } from '../turns/slices.ts';
 import { runWithDatabase } from './database.ts';
 import { createLines, type Exported, type ExportFormat, exportFormats } from './export-lines.ts';
 import { createPartialFile, createWriteError, refuseDevice, refuseKept } from './output-file.ts';
-import { formatCount, formatQuantity } from './terminal/count.ts';
-import { escapeUnprintable } from './terminal/printable.ts';
+import { escapeUnprintable, formatCount, formatQuantity } from './terminal/index.ts';
 import { type Command, parse, parseChoiceOption, parseSafeOption } from './usage.ts';
 
 const help = `Usage: catalog export [OPTIONS]
@@ -96,7 +95,7 @@ export const command: Command = {
       } catch (error) {
         await output.abandon();
         // The reader of the pipe has read enough, as head does.
-        if (file === undefined && isClosedPipe(error)) return 0;
+        if (file === undefined && getErrorCode(error) === 'EPIPE') return 0;
         throw error;
       }
     });
@@ -258,8 +257,4 @@ async function createFileOutput(file: string): Promise<Output> {
       partial.remove();
     },
   };
-}
-
-function isClosedPipe(error: unknown): boolean {
-  return getErrorCode(error) === 'EPIPE';
 }

@@ -7,9 +7,7 @@ import { createKeyStore, toApiKey } from '../resources/keys/store.ts';
 import { type Database, maxId } from '../storage/database.ts';
 import { splitIntoParts } from '../turns/slices.ts';
 import { runWithDatabase } from './database.ts';
-import { printLines, printSecret } from './terminal/output.ts';
-import { escapeUnprintable } from './terminal/printable.ts';
-import { formatDate, formatTable } from './terminal/table.ts';
+import { escapeUnprintable, formatDate, formatTable, printLines, printSecret } from './terminal/index.ts';
 import {
   type Command,
   parse,

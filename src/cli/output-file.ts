@@ -19,7 +19,7 @@ import { getSecretFile } from '../secrets/index.ts';
 import { readNames } from '../secrets/private-files.ts';
 import { getEmbeddedFile } from '../storage/open.ts';
 import { listenForEnd } from './launcher.ts';
-import { escapeUnprintable } from './terminal/printable.ts';
+import { escapeUnprintable } from './terminal/index.ts';
 
 /** What the service keeps in DATA_DIR. An operator may keep other files there, such as backups. */
 const kept = /^(catalog\.db(-.*|\.\d+\.partial|\.before-restore-.*)?|jwt-secret.*|outbox|media|media-cache)$/;

@@ -4,8 +4,7 @@ import { ConfigError } from '../config.ts';
 import { getErrorMessage } from '../error-text.ts';
 import { damageAdvice, isDamage } from '../storage/damage.ts';
 import { commands, formatOverview } from './index.ts';
-import { printLines } from './terminal/output.ts';
-import { escapeUnprintable } from './terminal/printable.ts';
+import { escapeUnprintable, printLines } from './terminal/index.ts';
 import { UsageError } from './usage.ts';
 
 /**

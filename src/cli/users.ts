@@ -11,9 +11,7 @@ import { email as emailSchema, newPassword } from '../resources/users/schema.ts'
 import { createUserStore, type StoredUser, toUser, type UserStore } from '../resources/users/store.ts';
 import { type Database, StorageError, type Transaction } from '../storage/database.ts';
 import { runWithDatabase } from './database.ts';
-import { printLines, printSecret } from './terminal/output.ts';
-import { escapeUnprintable } from './terminal/printable.ts';
-import { formatDate, formatTable } from './terminal/table.ts';
+import { escapeUnprintable, formatDate, formatTable, printLines, printSecret } from './terminal/index.ts';
 import {
   type Command,
   parse,

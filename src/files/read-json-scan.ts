@@ -28,13 +28,8 @@ export class ValueScanner {
   #escaped = false;
   #primitive = false;
 
-  /** Starts a value whose first character is the next one that `scan` sees. */
-  start(): void {
-    this.startInside(0);
-  }
-
-  /** Starts inside a value, after `depth` of its opening brackets. */
-  startInside(depth: number): void {
+  /** Starts a value at the next character that `scan` sees, or inside one, after `depth` of its opening brackets. */
+  start(depth = 0): void {
     this.done = false;
     this.#depth = depth;
     this.#inString = false;
@@ -170,7 +165,7 @@ export class ArraySeeker {
   #enter(state: 'in key' | 'skip', depth = 0): void {
     this.#state = state;
     if (state === 'in key') this.#key = '';
-    this.#scanner.startInside(depth);
+    this.#scanner.start(depth);
   }
 
   /** Handles the root, or the value at the part of the path that has been matched. */

@@ -30,7 +30,7 @@ class JsonArrayParser {
   #length = 0;
   #startLine = 1;
   #damaged = false;
-  #records: SourceRecord[] = [];
+  readonly #records: SourceRecord[] = [];
 
   constructor(path: readonly string[]) {
     this.#seeker = new ArraySeeker(path);
@@ -45,7 +45,7 @@ class JsonArrayParser {
     this.#damaged = piece.damaged || (this.#damaged && this.#state === 'element');
     let at = 0;
     while (at < piece.text.length && this.#state !== 'end') at = this.#step(piece.text, at);
-    return this.#takeRecords();
+    return this.#records.splice(0);
   }
 
   /** Must be called at the end of the file. */
@@ -53,13 +53,7 @@ class JsonArrayParser {
     if (this.#state === 'element') this.#fail('is incomplete: the file ends', this.#startLine);
     else if (this.#state === 'seek') this.#fail(this.#seeker.missing);
     else if (this.#state !== 'root end' && this.#state !== 'end') this.#fail('ends before its array does');
-    return this.#takeRecords();
-  }
-
-  #takeRecords(): SourceRecord[] {
-    const records = this.#records;
-    this.#records = [];
-    return records;
+    return this.#records.splice(0);
   }
 
   #fail(reason: string, line = this.#line): void {

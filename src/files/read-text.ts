@@ -20,17 +20,11 @@ const pieceLength = 256 * 1024;
 const newline = 10;
 const byteOrderMark = '\uFEFF';
 
-// Both decoders keep U+FEFF: it is a byte order mark only at the start of the file, where `removeMark` removes it.
-function createDecoders(): { strict: TextDecoder; lenient: TextDecoder } {
-  return {
-    strict: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
-    lenient: new TextDecoder('utf-8', { ignoreBOM: true }),
-  };
-}
-
 /** A decoder of byte runs that start and end between characters; the first run may start with a BOM. */
 function createDecode(): (bytes: Uint8Array) => DecodedText {
-  const { strict, lenient } = createDecoders();
+  // Both keep U+FEFF: it is a byte order mark only at the start of the file, where `removeMark` removes it.
+  const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
   let first = true;
   const removeMark = (text: string): string => {
     if (!first) return text;
@@ -44,18 +38,6 @@ function createDecode(): (bytes: Uint8Array) => DecodedText {
       return { text: removeMark(lenient.decode(bytes)), damaged: true };
     }
   };
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return only;
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 /** The same bytes in pieces of at most `pieceLength`, none of them empty. */
@@ -75,7 +57,7 @@ export async function* readWholeLines(source: AsyncIterable<Uint8Array>): AsyncG
   let length = 0;
 
   const take = (end: Uint8Array, tooLong: boolean): LineBlock => {
-    const bytes = join([...unfinished, end]);
+    const bytes = unfinished.length === 0 ? end : Buffer.concat([...unfinished, end]);
     unfinished = [];
     length = 0;
     if (!tooLong) return { ...decode(bytes), tooLong };
@@ -118,7 +100,7 @@ export async function* readWholeCharacters(source: AsyncIterable<Uint8Array>): A
   const decode = createDecode();
   let unfinished = new Uint8Array(0);
   for await (const piece of splitIntoPieces(source)) {
-    const bytes = unfinished.length === 0 ? piece : join([unfinished, piece]);
+    const bytes = unfinished.length === 0 ? piece : Buffer.concat([unfinished, piece]);
     const end = findCharacterBoundary(bytes);
     unfinished = bytes.slice(end);
     if (end > 0) yield decode(bytes.subarray(0, end));

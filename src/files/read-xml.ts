@@ -83,7 +83,7 @@ export async function* readXmlFeed(
 
 function createFeedParser({ repeated, places }: FeedOptions) {
   const parser = sax.parser(true, { position: true });
-  let records: SourceRecord[] = [];
+  const records: SourceRecord[] = [];
   let isStopped = false;
   let hasItems = false;
   /** All columns so far; the last record has those of the whole file. */
@@ -197,11 +197,7 @@ function createFeedParser({ repeated, places }: FeedOptions) {
           Math.max((parser.startTagPosition || 1) - 1, parser.position - maxTagLength),
         )
       : item.start;
-  const take = (): SourceRecord[] => {
-    const taken = records;
-    records = [];
-    return taken;
-  };
+  const take = (): SourceRecord[] => records.splice(0);
   return {
     parse({ text, damaged }: DecodedText): SourceRecord[] {
       const from = findFirstNeeded();

@@ -31,10 +31,6 @@ export const tooLong = 'is longer than 8 MiB';
 export const notUtf8 = 'is not valid UTF-8 text; save the file as UTF-8';
 const notObject = 'is not a JSON object';
 
-function createReadableRecord(line: number, value: Record<string, unknown>, raw: string): SourceRecord {
-  return { line, value, error: undefined, raw };
-}
-
 export function createUnreadableRecord(line: number, error: string, raw: string): SourceRecord {
   return { line, value: undefined, error, raw };
 }
@@ -44,7 +40,7 @@ export function parseRecord(line: number, text: string): SourceRecord {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value)
-      ? createReadableRecord(line, value, text)
+      ? { line, value, error: undefined, raw: text }
       : createUnreadableRecord(line, notObject, text);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : 'unreadable';

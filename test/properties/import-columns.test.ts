@@ -1,7 +1,7 @@
 /** Records of an import go from thread to thread as columns of text: they arrive as they were sent. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { parseColumns, toColumns } from '../../src/cli/import/columns.ts';
+import { parseColumns, toColumns } from '../../src/cli/import/thread.ts';
 import {
   createRecordCheck,
   createRecordPreparer,

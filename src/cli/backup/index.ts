@@ -4,8 +4,7 @@ import { loadConfig } from '../../config.ts';
 import { getEmbeddedFile } from '../../storage/open.ts';
 import { runWithCatalog } from '../database.ts';
 import { createPartialFile, refuseKept } from '../output-file.ts';
-import { formatCount } from '../terminal/count.ts';
-import { escapeUnprintable } from '../terminal/printable.ts';
+import { escapeUnprintable, formatCount } from '../terminal/index.ts';
 import { type Command, parse, requireOnePositional, UsageError } from '../usage.ts';
 import { copyInThread } from './thread.ts';
 

@@ -6,8 +6,7 @@ import { getSecretFile } from '../../secrets/index.ts';
 import { checkDataFolder, getEmbeddedFile } from '../../storage/open.ts';
 import { checkRestorable, putInPlace } from '../../storage/sqlite/files/restore.ts';
 import { createPartialFile } from '../output-file.ts';
-import { formatQuantity } from '../terminal/count.ts';
-import { escapeUnprintable } from '../terminal/printable.ts';
+import { escapeUnprintable, formatQuantity } from '../terminal/index.ts';
 import { type Command, parse, requireOnePositional } from '../usage.ts';
 import { copyInThread } from './thread.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../resources/products/row.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
-import { formatQuantity } from '../terminal/count.ts';
+import { formatQuantity } from '../terminal/index.ts';
 import type { Check, Storage } from './check.ts';
 
 export function createCounterChecks(database: Storage): Check[] {

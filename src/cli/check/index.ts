@@ -3,7 +3,7 @@ import { getErrorMessage } from '../../error-text.ts';
 import { isDamage } from '../../storage/damage.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { runWithDatabase } from '../database.ts';
-import { escapeUnprintable } from '../terminal/printable.ts';
+import { escapeUnprintable } from '../terminal/index.ts';
 import { type Command, parse } from '../usage.ts';
 import type { Check } from './check.ts';
 import { createChecks } from './parts.ts';

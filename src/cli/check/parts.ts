@@ -1,7 +1,7 @@
 /** All checks, in the order in which they run. */
 import { sql } from 'kysely';
 import type { Session } from '../../storage/database.ts';
-import { formatQuantity } from '../terminal/count.ts';
+import { formatQuantity } from '../terminal/index.ts';
 import { createCategoriesCheck } from './categories.ts';
 import type { Check, Storage } from './check.ts';
 import { createContentChecks } from './content.ts';

@@ -9,7 +9,7 @@ import { getEmbeddedFile, openDatabase } from '../../storage/open.ts';
 import { refuseUsed } from '../../storage/sqlite/files/restore.ts';
 import { createSearchCheck } from '../check/search.ts';
 import { awaitAtStart, findEmbeddedSize, requireMigrated } from '../database.ts';
-import { formatQuantity } from '../terminal/count.ts';
+import { formatQuantity } from '../terminal/index.ts';
 import { type Command, parse } from '../usage.ts';
 import { copyTables, findFilled } from './tables.ts';
 

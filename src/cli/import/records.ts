@@ -98,7 +98,7 @@ async function findRepeatedKeys(source: ImportSource, request: RecordsRequest): 
 /** Collects what a chunk reports in addition to its records. */
 function createNoticeBoard() {
   const notes = new Map<string, number>();
-  let said: string[] = [];
+  const said: string[] = [];
   const notices: Notices = {
     note: text => void notes.set(text, (notes.get(text) ?? 0) + 1),
     say: text => void said.push(text),
@@ -108,11 +108,7 @@ function createNoticeBoard() {
   return {
     notices,
     /** The lines reported since the last call. */
-    said(): string[] {
-      const now = said;
-      said = [];
-      return now;
-    },
+    said: () => said.splice(0),
     /** Must be called when a record is identified by these columns. */
     useIdentities(): void {
       notices.unused = notices.unused.filter(column => column !== 'id' && column !== 'createdAt');

@@ -3,8 +3,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportCounts } from '../../resources/products/import/plan.ts';
 import { createWriteError } from '../output-file.ts';
-import { formatCount, formatQuantity } from '../terminal/count.ts';
-import { escapeUnprintable } from '../terminal/printable.ts';
+import { escapeUnprintable, formatCount, formatQuantity } from '../terminal/index.ts';
 
 /** One line of the rejects file. */
 export interface Reject {

@@ -1,6 +1,6 @@
 /** The main loop of an import: reads records and writes them in transactions of bounded length. */
 import type { HttpError } from '../../http/errors.ts';
-import type { ImportCounts, ImportPlan } from '../../resources/products/import/plan.ts';
+import type { ImportPlan } from '../../resources/products/import/plan.ts';
 import { collectMisspeltWords, type PreparedRecord } from '../../resources/products/import/prepared.ts';
 import type { Chunk } from './records.ts';
 import type { ImportState, Progress, Reject, Rejects } from './report.ts';
@@ -155,7 +155,7 @@ function createCommitter(run: ImportRun, state: ImportState) {
       const milliseconds = performance.now() - started;
       size = computeNextSize(size, (countRows(batch) * run.transactionMs()) / Math.max(milliseconds, 1));
     }
-    add(state, counts);
+    for (const name of ['created', 'updated', 'unchanged'] as const) state[name] += counts[name];
   }
 
   /** Rejects a record that turns out not to fit the catalog. */
@@ -196,9 +196,3 @@ export function waitOrStop<T>(awaited: Promise<T>, stop: StopRequest): Promise<T
 
 const computeNextSize = (size: number, fitting: number): number =>
   Math.max(minBatch, Math.min(maxBatch, size * 2, Math.round(fitting)));
-
-function add(state: ImportState, counts: ImportCounts): void {
-  state.created += counts.created;
-  state.updated += counts.updated;
-  state.unchanged += counts.unchanged;
-}

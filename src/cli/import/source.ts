@@ -16,6 +16,7 @@ import {
 } from '../../files/read.ts';
 import { findUnreadableKind, isGzip, isXml, unpackGzip } from '../../files/unpack.ts';
 import { isObject } from '../../json-object.ts';
+import type { ImportArguments } from './options.ts';
 
 export interface ImportSource {
   readonly format: FileFormat;
@@ -65,7 +66,7 @@ export async function openSource(
     if (kind !== undefined) throw new Error(`${fileName} ${kind}`);
   };
   refuse(findUnreadableKind(firstBytes, detectFeed(firstBytes)));
-  let said: string[] = [];
+  const said: string[] = [];
   const encoding =
     options.encoding ??
     detectEncoding(firstBytes) ??
@@ -85,11 +86,7 @@ export async function openSource(
     totalBytes: stats?.isFile() === true ? stats.size : undefined,
     bytesRead: () => bytes,
     isChanged: () => stats?.isFile() === true && !isSame(stats, statSync(file, { throwIfNoEntry: false })),
-    said() {
-      const now = said;
-      said = [];
-      return now;
-    },
+    said: () => said.splice(0),
     records: readRecords(decoded.source, detected, options),
   };
 }
@@ -102,13 +99,7 @@ export const isStream = (file: string): boolean =>
  * Chooses a folder for a copy of a stream that must be read twice, as a preset does. The folder is removed when this
  * process exits. It is not created here: before the import listens for signals, a signal would leave it behind.
  */
-export function chooseSpool({
-  file,
-  preset,
-}: {
-  readonly file: string;
-  readonly preset: string | undefined;
-}): string | undefined {
+export function chooseSpool({ file, preset }: Pick<ImportArguments, 'file' | 'preset'>): string | undefined {
   if (preset === undefined || !isStream(file)) return undefined;
   const folder = join(tmpdir(), `catalog-import-${randomUUID()}`);
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -158,11 +149,7 @@ const deepestHinted = 6;
  */
 export async function checkArray(
   first: SourceRecord,
-  {
-    file,
-    fileName,
-    path,
-  }: { readonly file: string; readonly fileName: string; readonly path: string | undefined },
+  { file, fileName, path }: Pick<ImportArguments, 'file' | 'fileName' | 'path'>,
 ): Promise<void> {
   const { error = '' } = first;
   if (!error.startsWith('has no array ')) return;

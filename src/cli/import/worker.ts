@@ -2,9 +2,8 @@
 import { fullGC } from 'bun:jsc';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { getErrorMessage } from '../../error-text.ts';
-import { toColumns } from './columns.ts';
 import { openRecords, type RecordsRequest } from './records.ts';
-import type { ThreadMessage } from './thread.ts';
+import { type ThreadMessage, toColumns } from './thread.ts';
 
 /** Counts the requests of the other thread for chunks; the returned function waits for the next one. */
 function demand(from: MessagePort) {

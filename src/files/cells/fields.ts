@@ -119,8 +119,6 @@ const toStock: Reader = (value, options) => {
   return own;
 };
 
-const toAttributes: Reader = (value, options) => parseJson(value, options);
-
 const toVariants: Reader = (value, options) => {
   const items = parseJson(value, options);
   return Array.isArray(items) ? items.map(item => toVariant(item, options)) : items;
@@ -180,7 +178,7 @@ export const fieldReaders = {
   basePrice: toAmount,
   weight: toWeight,
   categories: toPaths,
-  attributes: toAttributes,
+  attributes: parseJson,
   options: parseJson,
   images: toImages,
   stock: toStock,

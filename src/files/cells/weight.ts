@@ -1,8 +1,10 @@
 /** Reads weights in cells: `1.5 kg`, `500g`, `2 lbs`. */
 import { type AmountOptions, readAmount } from './amount.ts';
 
-export type WeightUnit = 'g' | 'kg' | 'oz' | 'lb';
 export const weightUnits = ['g', 'kg', 'oz', 'lb'] as const;
+
+export type WeightUnit = (typeof weightUnits)[number];
+
 const units = weightUnits.join(', ');
 
 export interface Weight {
@@ -10,37 +12,15 @@ export interface Weight {
   readonly unit: WeightUnit;
 }
 
-const words: Readonly<Record<string, WeightUnit>> = {
-  g: 'g',
-  gr: 'g',
-  gram: 'g',
-  grams: 'g',
-  gramm: 'g',
-  grammes: 'g',
-  gramos: 'g',
-  kg: 'kg',
-  kgs: 'kg',
-  kilogram: 'kg',
-  kilograms: 'kg',
-  kilo: 'kg',
-  kilos: 'kg',
-  kilogramm: 'kg',
-  kilogrammes: 'kg',
-  kilogramos: 'kg',
-  oz: 'oz',
-  ounce: 'oz',
-  ounces: 'oz',
-  lb: 'lb',
-  lbs: 'lb',
-  pound: 'lb',
-  pounds: 'lb',
+const words: Readonly<Record<WeightUnit, readonly string[]>> = {
+  g: ['g', 'gr', 'gram', 'grams', 'gramm', 'grammes', 'gramos'],
+  kg: ['kg', 'kgs', 'kilogram', 'kilograms', 'kilo', 'kilos', 'kilogramm', 'kilogrammes', 'kilogramos'],
+  oz: ['oz', 'ounce', 'ounces'],
+  lb: ['lb', 'lbs', 'pound', 'pounds'],
 };
 
-/** The unit that a word names. */
-export const findWeightUnit = (word: string): WeightUnit | undefined => {
-  const key = word.trim().toLowerCase();
-  return Object.hasOwn(words, key) ? words[key] : undefined;
-};
+export const findWeightUnit = (word: string): WeightUnit | undefined =>
+  weightUnits.find(unit => words[unit].includes(word.trim().toLowerCase()));
 
 function getLettersAtEnd(text: string): string {
   let start = text.length;

@@ -1,7 +1,6 @@
 /** The presets, and the detection of a preset by a file's header. */
 import { findMissingColumns, looksLike } from './columns.ts';
-import { google } from './feeds/google.ts';
-import { meta } from './feeds/meta.ts';
+import { google, meta } from './feeds/index.ts';
 import { magento } from './magento.ts';
 import type { Preset, PresetName } from './preset.ts';
 import { shopify } from './shopify.ts';

@@ -1,5 +1,8 @@
 /** The interface of a preset, which turns a shop's export into products. */
 import type { CellOptions } from '../../../files/cells/fields.ts';
+import type { StockFields as Stock } from '../../../resources/products/members/stock.ts';
+
+export type { Stock };
 
 export const presetNames = ['shopify', 'woocommerce', 'magento', 'google', 'meta'] as const;
 
@@ -79,12 +82,6 @@ export interface Variant {
 /** The shop sells without counting: stock that was tracked is no longer, and keeps its number of pieces. */
 export interface Uncounted {
   readonly tracked: false;
-}
-
-export interface Stock {
-  readonly tracked: boolean;
-  readonly onHand: number;
-  readonly backorder: boolean;
 }
 
 /** A product as the rows of a shop describe it. */

@@ -14,7 +14,7 @@ import {
 import { removeNamespace } from '../columns.ts';
 import { splitPeriod } from '../dates.ts';
 import { collectImages, leaveOutDisabled } from '../draft.ts';
-import type { Draft, Drafting, Row, RowPlacement, Stock, Uncounted } from '../preset.ts';
+import type { Draft, Drafting, Preset, Row, RowPlacement, Stock, Uncounted } from '../preset.ts';
 import { readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readAgreed } from '../rows.ts';
 import { readCategories } from './categories.ts';
@@ -39,17 +39,17 @@ export const feedColumns = {
   shippingWeight: ['shipping_weight', 'product_weight'],
 } as const;
 
-export const feedMembers = {
+const members = {
   ...{ name: 'title', description: 'description', brand: 'brand', mpn: 'mpn', sku: 'id', price: 'price' },
   ...{ category: 'productType', categories: 'productType', weight: 'shippingWeight' },
 } as const;
 
 /** Columns that a product may have several values of: in a column each, or in one, separated by commas. */
-export const repeatedColumns =
+const repeated =
   /^(?:g:)?(?:additional[_ ]image[_ ]links?|product[_ ](?:detail|highlight|type)|shipping|tax|certification|promotion[_ ]id|(?:in|ex)cluded[_ ]destination|shopping[_ ]ads[_ ]excluded[_ ]country)$/i;
 
 /** The parts of values with colons. XML feeds have elements for them, in any order, and only for those with a value. */
-export const places: ReadonlyMap<string, readonly string[]> = new Map([
+const places: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'shipping',
     [
@@ -71,18 +71,29 @@ export const places: ReadonlyMap<string, readonly string[]> = new Map([
 /** Columns that hold one value for the product, which may be repeated in each row. */
 const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];
 
+/** The members that both presets have. */
+export const feed: Omit<Preset, 'name' | 'file' | 'columns' | 'signs'> = {
+  members,
+  required: ['id', 'title', 'price'],
+  isFeed: true,
+  repeated,
+  places,
+  place: getFeedPlacement,
+  draft: draftFeedProduct,
+};
+
 const repeatedId = 'rows that repeat an id were left out: the first row counts';
 
 const noOptions: GroupOptions = { columns: [], options: [] };
 
-export function getFeedPlacement(row: Row): RowPlacement {
+function getFeedPlacement(row: Row): RowPlacement {
   const [id, group] = [row.text('id'), row.text('group')];
   // Some feeds have a row for the whole group, with the id of the group.
   if (group !== '') return { product: `group:${group}`, absorbs: `id:${group}` };
   return id === '' ? { alone: true } : { product: `id:${id}` };
 }
 
-export function draftFeedProduct(all: readonly Row[], given: Drafting): Draft {
+function draftFeedProduct(all: readonly Row[], given: Drafting): Draft {
   const drafting = { ...given, keyOf: (name: string) => given.keyOf(removeNamespace(name)) };
   const { rows: shown, isArchived } = leaveOutHidden(all, drafting);
   const [first, ...others] = shown;

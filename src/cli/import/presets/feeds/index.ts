@@ -1,16 +1,21 @@
-/** The preset for catalogs of Meta (Facebook, Instagram), as tables or XML. */
-
+/** The presets for feeds for Google Merchant Center and catalogs of Meta (Facebook, Instagram), as tables or XML. */
 import type { Preset } from '../preset.ts';
-import {
-  draftFeedProduct,
-  feedColumns,
-  feedMembers,
-  getFeedPlacement,
-  places,
-  repeatedColumns,
-} from './feed.ts';
+import { feed, feedColumns } from './feed.ts';
+
+export const google: Preset = {
+  ...feed,
+  name: 'google',
+  file: 'a feed for Google Merchant Center',
+  columns: { ...feedColumns, quantity: ['quantity', 'sell on google quantity'] },
+  signs: [
+    ['image', 'availability'],
+    ['image', 'group'],
+    ['googleCategory', 'availability'],
+  ],
+};
 
 export const meta: Preset = {
+  ...feed,
   name: 'meta',
   file: 'a catalog of Meta',
   columns: {
@@ -21,17 +26,10 @@ export const meta: Preset = {
     facebookCategory: ['fb_product_category'],
     firstTag: ['product_tags[0]'],
   },
-  members: feedMembers,
-  required: ['id', 'title', 'price'],
   signs: [
     ['image', 'facebookCategory'],
     ['image', 'quantity'],
     ['image', 'firstTag'],
   ],
   takes: /^(?:product_tags\[\d\d?\]|image\[\d\d?\]\.url)$/i,
-  isFeed: true,
-  repeated: repeatedColumns,
-  places,
-  place: getFeedPlacement,
-  draft: draftFeedProduct,
 };
