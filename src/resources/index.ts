@@ -71,7 +71,7 @@ export function createResources(
       ...createDeletionEndpoints(stores),
       ...createVerificationEndpoints(stores),
       ...createKeyEndpoints(stores),
-      ...createProductEndpoints(stores, stores),
+      ...createProductEndpoints(stores),
       ...createVariantEndpoints(stores),
       ...createAttributeEndpoints(stores),
       ...createCategoryEndpoints(stores),

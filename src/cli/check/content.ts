@@ -8,6 +8,7 @@ import { type ColumnTypes, createBulk, createBulkInsert } from '../../storage/bu
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
+import type { Row as TableRow } from '../../storage/tables.ts';
 import type { Check, Storage } from './check.ts';
 import { createLedger } from './ledger.ts';
 import { readRowPages, readTable } from './rows.ts';
@@ -21,17 +22,9 @@ export function createContentChecks(database: Storage): Check[] {
   ];
 }
 
-interface Row {
-  readonly id: number;
-  readonly document: string;
-  readonly name: string;
-  readonly price: number;
-  readonly status: string;
-  readonly sku: string | null;
-  readonly brand: string | null;
-}
-
 const columns = ['name', 'price', 'status', 'sku', 'brand'] as const;
+
+type Row = Pick<TableRow<'products'>, 'id' | 'document' | (typeof columns)[number]>;
 
 /** The members of a product, or undefined when its stored document cannot be read. */
 export const readDocument = (row: { readonly document: string }): Omit<Product, 'id'> | undefined =>

@@ -9,6 +9,7 @@ import type { ErrorCode } from '../../http/errors.ts';
 import { runWhenReady } from '../../http/when-ready.ts';
 import { type Clock, maxClockSkewMs } from '../../ports/clock.ts';
 import type { Secrets } from '../../secrets/index.ts';
+import type { StoredUser } from '../users/store.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { accessLifetime, refreshLifetime } from './lifetimes.ts';
 
@@ -17,11 +18,7 @@ const cachedTokens = 10_000;
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** The fields of a user that an access token carries. */
-interface TokenUser {
-  readonly id: number;
-  readonly role: string;
-  readonly session_generation: number;
-}
+type TokenUser = Pick<StoredUser, 'id' | 'role' | 'session_generation'>;
 
 /** @param secrets the first one signs; all verify, so that a secret can be replaced while tokens live */
 export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSessions, 'has' | 'known'>) {

@@ -5,7 +5,6 @@
 import { sql } from 'kysely';
 import type { Consumer } from '../../events/dispatcher.ts';
 import type { Queue } from '../../events/queue.ts';
-import type { Clock } from '../../ports/clock.ts';
 import { getPathsAbove, renamePath } from '../../storage/categories/names.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
@@ -15,7 +14,7 @@ import { createSearchIndex, rewordedCollection } from '../../storage/search/inde
 import { toDocumentWords } from '../../storage/search/text/words.ts';
 import { productOf } from '../products/row.ts';
 import { toSearchText } from '../products/search-text.ts';
-import type { ProductStore } from '../products/store.ts';
+import type { Stores } from '../stores.ts';
 import type { Categorized } from './assign.ts';
 import type { StoredCategory } from './row.ts';
 
@@ -76,14 +75,7 @@ const add = (queue: Queue, session: Session, progress: Progress, at: number) =>
     at,
   });
 
-interface Parts {
-  readonly database: Database;
-  readonly queue: Queue;
-  readonly clock: Clock;
-  readonly products: Pick<ProductStore, 'lockMany'>;
-}
-
-export function createSearchTextConsumer({ database, queue, clock, products }: Parts): Consumer {
+export function createSearchTextConsumer({ database, queue, clock, products }: Stores): Consumer {
   const search = createSearchIndex(database);
   const versions = createCollectionVersions(database);
   const tree = createCategoryTree(database);

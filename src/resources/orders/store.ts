@@ -33,10 +33,7 @@ export interface WholeOrder {
 }
 
 /** A user, as shown in orders. */
-export interface Customer {
-  readonly id: number;
-  readonly name: string;
-}
+export type Customer = Pick<Row<'users'>, 'id' | 'name'>;
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
 

@@ -14,7 +14,6 @@ import { createBulkEndpoint } from '../crud/bulk.ts';
 import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { createProductLists } from './list.ts';
 import { completeStockChange } from './members/stock.ts';
@@ -36,11 +35,8 @@ const path = '/products';
 const renaming =
   'A new name at the position of an existing option renames that option, also in the variants.';
 
-export function createProductEndpoints(
-  { database, config, paginator }: Dependencies,
-  stores: Stores,
-): Endpoint[] {
-  const { products: store, reviews, definitions, variants } = stores;
+export function createProductEndpoints(stores: Stores): Endpoint[] {
+  const { database, config, paginator, products: store, reviews, definitions, variants } = stores;
   const read = allow.everyoneSameView('products:read');
   const write = allow.staff('products:write');
   const singles = createCachedResources(database, store.rows, (stored, id) => {
@@ -54,7 +50,7 @@ export function createProductEndpoints(
     linksOf: buildLinks,
     changedAt: row => row.updated_at,
   });
-  const list = createProductLists({ database, paginator }, stores, presenter.body);
+  const list = createProductLists(stores, presenter.body);
   const fits = createAttributeFits(definitions);
   const rows: Rows<{ id: number }, StoredProduct, LockedProduct, schema.ProductFields> = {
     ...createFindersById('product', store),

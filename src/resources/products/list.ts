@@ -12,7 +12,6 @@ import { attributeDefinitions, type Definitions } from '../attributes/store.ts';
 import { createUsedAttributes } from '../attributes/used.ts';
 import type { RequestContext } from '../context.ts';
 import { replyPage } from '../crud/list.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Stores } from '../stores.ts';
 import { toComparableGtin } from './members/gtin.ts';
 import { productJson, products, type StoredProduct } from './row.ts';
@@ -35,8 +34,7 @@ interface Understood {
 
 /** @param bodyOf returns the body of a GET of the product @returns a function that serves a request for a list */
 export function createProductLists(
-  { database, paginator }: Pick<Dependencies, 'database' | 'paginator'>,
-  { products: store, definitions, facets }: Stores,
+  { database, paginator, products: store, definitions, facets }: Stores,
   bodyOf: (context: RequestContext, row: StoredProduct) => string,
 ) {
   const lists = createCachedLists(database, [products, attributeDefinitions]);

@@ -3,21 +3,10 @@ import { toPlainText } from '../../storage/search/text/html.ts';
 import type { SearchText } from '../../storage/search/text/words.ts';
 import type { ProductFields } from './schema.ts';
 
-type Searched = Pick<
-  ProductFields,
-  | 'name'
-  | 'status'
-  | 'description'
-  | 'category'
-  | 'tags'
-  | 'sku'
-  | 'brand'
-  | 'gtin'
-  | 'mpn'
-  | 'categories'
-  | 'attributes'
-  | 'options'
->;
+const searchedTexts = ['name', 'status', 'description', 'category', 'sku', 'brand', 'gtin', 'mpn'] as const;
+const searchedLists = ['tags', 'categories', 'attributes', 'options'] as const;
+
+type Searched = Pick<ProductFields, (typeof searchedTexts)[number] | (typeof searchedLists)[number]>;
 
 export function toSearchText(product: Searched): SearchText {
   const { name, status, description, category, tags, sku, brand, gtin, mpn, categories } = product;
@@ -48,8 +37,6 @@ export function hasSameTexts(one: Searched, other: Searched): boolean {
   );
 }
 
-const searchedTexts = ['name', 'status', 'description', 'category', 'sku', 'brand', 'gtin', 'mpn'] as const;
-const searchedLists = ['tags', 'categories', 'attributes', 'options'] as const;
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 

@@ -6,7 +6,6 @@ import { createEndpoint, type Endpoint, type RequestUrl } from '../../http/endpo
 import { createFieldError, HttpError } from '../../http/errors.ts';
 import { formatEnvelope } from '../../http/paginate.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
-import { getMemberNames } from '../../json-object.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
 import { requireKnownAttributes } from '../attributes/filters.ts';
@@ -146,13 +145,10 @@ export function createSearchEndpoints(stores: Stores): Endpoint[] {
 
 type Query = z.output<typeof schema.search>;
 
-/** Parameters that apply to products only. */
-const ofProducts = getMemberNames(schema.filters);
-
 /** The types that the caller may find, and those that the request wants. @throws HttpError 400, 403 */
 function resolveTypes(query: Query, caller: Caller): { visible: SearchType[]; types: SearchType[] } {
   const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
-  const named = ofProducts.find(name => query[name] !== undefined);
+  const named = schema.filterNames.find(name => query[name] !== undefined);
   if (named !== undefined && query.type !== undefined && query.type !== 'product')
     throw createFieldError(
       named,

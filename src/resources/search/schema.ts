@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { buildCollectionSchema, pageParameters } from '../../http/paginate.ts';
 import { anyText, count, identifier, prose, text } from '../../http/schema.ts';
+import { getMemberNames } from '../../json-object.ts';
 import { searchTypes } from '../../storage/search/index.ts';
 import { facetMeta } from '../attributes/facets.ts';
 import { maxSkuLength } from '../products/members/sku.ts';
@@ -103,7 +104,7 @@ const { name, gtin, externalId } = listProducts.shape;
 const { available: isAvailable, facets: counted, sort, order } = listProducts.shape;
 
 /** The filters of lists of products: with any of them, hits are products only. */
-export const filters = {
+const filters = {
   category: inCategory,
   brand,
   tag,
@@ -125,6 +126,8 @@ export const filters = {
   sort: sort.describe('Sort key of products; ties are broken by id. Default: the best hits first.'),
   order,
 };
+
+export const filterNames = getMemberNames(filters);
 
 export const search = z.object({
   q: text(200).meta({

@@ -13,6 +13,7 @@ import type { Stems } from '../../storage/search/text/stems.ts';
 import { createVocabulary } from '../../storage/search/vocabulary.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { mapInSlices } from '../../turns/slices.ts';
+import type { StoredCategory } from '../categories/row.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { createProductNames } from './names/index.ts';
 import { parseBeginning, parsePieces } from './query/pieces.ts';
@@ -33,11 +34,7 @@ const maxBeginnings = 5000;
 /** The most categories that are compared: those created first. */
 const categoriesRead = 5000;
 
-interface CategoryRow {
-  readonly id: number;
-  readonly name: string;
-  readonly path: string;
-}
+type CategoryRow = Pick<StoredCategory, 'id' | 'name' | 'path'>;
 
 interface KnownCategory {
   readonly row: CategoryRow;

@@ -1,26 +1,14 @@
 /** The searched texts of articles, orders and users: their stores write them to the index, and hits show them. */
 import { parseStored } from '../../storage/damage.ts';
 import type { SearchText } from '../../storage/search/text/words.ts';
+import type { Row } from '../../storage/tables.ts';
 
-export interface Article {
-  readonly id: number;
-  readonly title: string;
-  readonly body: string;
-  /** As JSON text. */
-  readonly tags: string;
-}
+export type Article = Pick<Row<'articles'>, 'id' | 'title' | 'body' | 'tags'>;
 
 /** The searched members of an item of an order. */
-export interface Item {
-  readonly name: string;
-  readonly sku: string | null;
-}
+export type Item = Pick<Row<'order_items'>, 'name' | 'sku'>;
 
-export interface User {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-}
+export type User = Pick<Row<'users'>, 'id' | 'name' | 'email'>;
 
 export function toArticleText({ title, body, tags }: Pick<Article, 'title' | 'body' | 'tags'>): SearchText {
   return { title, body: [body, ...parseStored<string[]>(tags)].join(' · ') };

@@ -1,6 +1,7 @@
 /** The existing state that a plan is made against: the products that a batch names, and the owners of its skus. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';
+import type { Row } from '../../../storage/tables.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
 import type { VariantStore } from '../../variants/store.ts';
 import { buildLockedColumns, type LockedProduct } from '../row.ts';
@@ -18,10 +19,7 @@ interface Found extends LockedProduct {
 }
 
 /** What identifies a product in an export. */
-interface Created {
-  readonly id: number;
-  readonly created_at: number;
-}
+type Created = Pick<Row<'products'>, 'id' | 'created_at'>;
 
 interface Owner {
   readonly sku: string;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { ErrorDetail } from '../../../http/errors.ts';
 import { createParser, type Parse } from '../../../http/request/parser.ts';
 import { toErrorDetails } from '../../../http/schema.ts';
-import { isObject } from '../../../json-object.ts';
+import { getMemberNames, isObject } from '../../../json-object.ts';
 import type { AttributeValues } from '../../../storage/attributes/values.ts';
 import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
 import { normalizeCategories } from '../categories.ts';
@@ -68,25 +68,10 @@ export interface PreparedRecord {
   readonly line: number;
 }
 
-/** Fields that a record may omit. */
-export const optional = [
-  'currency',
-  'status',
-  'description',
-  'category',
-  'tags',
-  'brand',
-  'gtin',
-  'mpn',
-  'externalId',
-  'compareAtPrice',
-  'weight',
-  'categories',
-  'attributes',
-  'options',
-  'images',
-  'stock',
-] as const;
+const { name: _name, price: _price, sku: _sku, ...omissible } = createProduct.shape;
+
+/** Fields that a record may omit; without a sku, the product keeps its own. */
+export const optional = getMemberNames(omissible);
 
 /** The fields that a record may have; the index of each is its bit in `given`. */
 const givenFields = [...optional, 'isOwnPrice', 'attributesByKey'] as const;

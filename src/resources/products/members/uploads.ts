@@ -1,6 +1,7 @@
 /** Uploaded images: records which products show them, on every change of a product's images; reads which ones exist. */
 import { sql } from 'kysely';
 import type { Builder, Database, Session, Transaction } from '../../../storage/database.ts';
+import type { Row } from '../../../storage/tables.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
 import { computeImageId, type Image, mediaPath, type SentImage } from './images.ts';
 
@@ -53,13 +54,7 @@ export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
 /** Known uploads, by address. */
 export type Uploads = ReadonlyMap<string, Pick<Image, 'width' | 'height' | 'colour' | 'type'>>;
 
-interface MediaRow {
-  readonly hash: string;
-  readonly width: number;
-  readonly height: number;
-  readonly colour: string;
-  readonly type: string;
-}
+type MediaRow = Pick<Row<'media'>, 'hash' | 'width' | 'height' | 'colour' | 'type'>;
 
 /** The maximum number of addresses in one statement. */
 const maxAtOnce = 500;

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
 import { prepareQuery } from '../../../storage/prepared.ts';
 import { splitRuns, splitWords } from '../../../storage/search/text/split.ts';
+import type { Row } from '../../../storage/tables.ts';
 import { computeAverage } from '../../products/ratings.ts';
 import { productOf, products } from '../../products/row.ts';
 import { computeRating } from '../sources.ts';
@@ -13,14 +14,10 @@ const maxNameWords = 40;
 const maxBrandWords = 10;
 
 /** Of products that are found by name. */
-export interface NameRow {
-  readonly id: number;
-  readonly name: string;
-  readonly brand: string | null;
-  readonly rating_sum: number;
-  readonly rating_count: number;
-  readonly available: number;
-}
+export type NameRow = Pick<
+  Row<'products'>,
+  'id' | 'name' | 'brand' | 'rating_sum' | 'rating_count' | 'available'
+>;
 
 interface NameFacts extends Pick<NameRow, 'id' | 'name' | 'brand'> {
   /** From 0 to 1. */
