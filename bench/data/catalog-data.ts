@@ -5,7 +5,7 @@ import { createProductCategories } from '../../src/resources/categories/assign.t
 import { type ProductRow, productOf, toProductRow } from '../../src/resources/products/row.ts';
 import { completeFields, type ProductFields } from '../../src/resources/products/schema.ts';
 import { toSearchText } from '../../src/resources/products/search-text.ts';
-import { createTagWriter } from '../../src/resources/products/writes/tags.ts';
+import { createTagWriter } from '../../src/resources/products/writes/indexed.ts';
 import type { IndexedChange } from '../../src/storage/attributes/rows.ts';
 import { createCollectionVersions } from '../../src/storage/changes/versions.ts';
 import type { Database, Transaction } from '../../src/storage/database.ts';

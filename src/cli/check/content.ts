@@ -9,9 +9,8 @@ import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Row as TableRow } from '../../storage/tables.ts';
-import type { Check, Storage } from './check.ts';
+import { type Check, readRowPages, readTable, type Storage } from './check.ts';
 import { createLedger } from './ledger.ts';
-import { readRowPages, readTable } from './rows.ts';
 
 export function createContentChecks(database: Storage): Check[] {
   return [

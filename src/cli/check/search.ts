@@ -22,10 +22,9 @@ import {
   toPosition,
 } from '../../storage/search/index.ts';
 import { toDocumentWords } from '../../storage/search/text/words.ts';
-import type { Check, Storage } from './check.ts';
+import { type Check, readRowPages, type Storage } from './check.ts';
 import { readDocument } from './content.ts';
 import { createLedger } from './ledger.ts';
-import { readRowPages } from './rows.ts';
 
 const tables = { article: 'articles', post: 'posts', order: 'orders', user: 'users' } as const;
 

@@ -9,9 +9,8 @@ import * as ofVariants from '../../resources/variants/row.ts';
 import { storedVariant } from '../../resources/variants/stored.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
-import type { Check, Storage } from './check.ts';
+import { type Check, readRowPages, type Storage } from './check.ts';
 import { readDocument, readMembers } from './content.ts';
-import { readRowPages } from './rows.ts';
 
 interface Counted extends LockedProduct {
   readonly counted: number;

@@ -4,7 +4,7 @@ import type { Bulk } from '../../storage/bulk.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import type { Tables } from '../../storage/tables.ts';
-import { readTable } from '../check/rows.ts';
+import { readTable } from '../check/check.ts';
 
 type TableName = keyof Tables;
 /** Tables that are not copied, because each database has its own contents in them. */

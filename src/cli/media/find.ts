@@ -6,7 +6,7 @@ import { findHash } from '../../resources/products/members/uploads.ts';
 import { productOf } from '../../resources/products/row.ts';
 import type { Database } from '../../storage/database.ts';
 import { readPages } from '../../turns/slices.ts';
-import { readRowPages } from '../check/rows.ts';
+import { readRowPages } from '../check/check.ts';
 
 /**
  * A problem of one image; `products` show it. `neither`: products show an image that has no row and no file. `uses`:

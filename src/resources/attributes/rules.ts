@@ -4,8 +4,10 @@ import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import { createValidationError } from '../../http/request/index.ts';
 import { type AttributeValues, parseMoment } from '../../storage/attributes/values.ts';
 import { getPathsAbove } from '../../storage/categories/names.ts';
+import type { Session } from '../../storage/database.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { Definition } from './schema.ts';
-import type { Definitions } from './store.ts';
+import type { DefinitionStore, Definitions } from './store.ts';
 
 /** The part of a product that is checked. */
 export interface Attributed {
@@ -114,4 +116,28 @@ function findBrokenRule(
         ? undefined
         : { code: 'type', message: 'must be a string or an array of strings' };
   }
+}
+
+/**
+ * @param before the product before the change; undefined for a new one
+ * @throws HttpError 400 naming each attribute that does not fit
+ */
+type AttributeFit = (after: Attributed, before?: Attributed) => Promise<void>;
+
+const checked = ['category', 'categories', 'attributes'] as const;
+
+/** @returns a function that makes the check for one transaction, which reads the definitions at most once */
+export function createAttributeFits(
+  definitions: Pick<DefinitionStore, 'seenBy'>,
+): (session: Session) => AttributeFit {
+  return session => {
+    let defined: Definitions | undefined;
+    return async (after, before) => {
+      if (before !== undefined && checked.every(name => isSame(before[name], after[name]))) return;
+      defined ??= await definitions.seenBy(session);
+      // A product is compared with all definitions: very many products with very many definitions take long.
+      await takeTurn();
+      requireAttributes(defined, after, before);
+    };
+  };
 }

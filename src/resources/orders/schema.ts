@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas, link } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { count, hasNoneTwice, identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
-import { maxSkuLength } from '../products/members/sku.ts';
+import { maxSkuLength } from '../products/members/shared.ts';
 
 const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
 const maxQuantity = 10_000;

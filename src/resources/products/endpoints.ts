@@ -1,5 +1,4 @@
 /** Products over HTTP. */
-
 import { allow, staff } from '../../http/access.ts';
 import { createCachedResources } from '../../http/cache/index.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
@@ -8,7 +7,7 @@ import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patchRepresentation } from '../../http/patch/index.ts';
 import { createParser } from '../../http/request/parser.ts';
 import type { Session } from '../../storage/database.ts';
-import { createAttributeFits } from '../attributes/fit.ts';
+import { createAttributeFits } from '../attributes/rules.ts';
 import { may, type RequestContext } from '../context.ts';
 import { createBulkEndpoint } from '../crud/bulk.ts';
 import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';

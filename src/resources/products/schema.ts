@@ -22,10 +22,8 @@ import { attributes, sentAttributes } from './members/attributes.ts';
 import { gtin, gtinParameter } from './members/gtin.ts';
 import { image, sentImages } from './members/images.ts';
 import { options } from './members/options.ts';
-import { compareAtPrice } from './members/price.ts';
-import { maxSkuLength } from './members/sku.ts';
+import { compareAtPrice, maxSkuLength, weight } from './members/shared.ts';
 import { changedStock, sentStock, stock, stockText } from './members/stock.ts';
-import { weight } from './members/weight.ts';
 
 export const statuses = ['active', 'archived'] as const;
 

@@ -5,7 +5,7 @@ import { anyText, count, identifier, prose, text } from '../../http/schema.ts';
 import { getMemberNames } from '../../json-object.ts';
 import { searchTypes } from '../../storage/search/index.ts';
 import { facetMeta } from '../attributes/facets.ts';
-import { maxSkuLength } from '../products/members/sku.ts';
+import { maxSkuLength } from '../products/members/shared.ts';
 import { listProducts, product } from '../products/schema.ts';
 
 const type = z.enum(searchTypes);

@@ -5,7 +5,7 @@ import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/h
 import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { maxId } from '../../storage/database.ts';
-import { maxSkuLength } from '../products/members/sku.ts';
+import { maxSkuLength } from '../products/members/shared.ts';
 import { pieces } from '../products/members/stock.ts';
 
 const maxAdjustments = 500;

@@ -5,7 +5,7 @@ import { createFieldError } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Session } from '../../storage/database.ts';
-import { type RequireProven, refuseUnproven } from '../auth/current-password.ts';
+import { type RequireProven, refuseUnproven } from '../auth/guard.ts';
 import type { RequestContext } from '../context.ts';
 import type { Stores } from '../stores.ts';
 import { presenter, type View } from './representation.ts';

@@ -1,15 +1,12 @@
 /** The schema of variants: the forms in which a product is sold, each with one combination of its options. */
-
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 import { maxId } from '../../storage/database.ts';
 import { gtin, gtinParameter } from '../products/members/gtin.ts';
-import { compareAtPrice } from '../products/members/price.ts';
-import { maxSkuLength } from '../products/members/sku.ts';
+import { compareAtPrice, maxSkuLength, weight } from '../products/members/shared.ts';
 import { changedStock, sentStock, stock, stockText } from '../products/members/stock.ts';
-import { weight } from '../products/members/weight.ts';
 
 const sku = text(maxSkuLength).describe('Unique among products and variants.');
 const price = z.number().min(0).describe('In the currency of the product; null to use the product’s price.');

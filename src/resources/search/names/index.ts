@@ -4,7 +4,6 @@
  * then follow the changes that storage/changes/ reads, so that they are as current as the last check. Their size is
  * bounded; a catalog with more names is searched without them (docs/decisions/0036).
  */
-
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import type { Change } from '../../../storage/changes/change.ts';
 import { createLoads } from '../../../storage/changes/loads.ts';
@@ -22,9 +21,8 @@ import {
   type Named,
 } from './arrays.ts';
 import { findCommonestWords, findCompletions, findNames, findSpelling, type NameHit } from './find.ts';
-import { readRanges } from './ranges.ts';
 import { createNameSource, type NameRow } from './source.ts';
-import type { Layer, NameGroup } from './tiers.ts';
+import { type Layer, type NameGroup, readRanges } from './tiers.ts';
 
 /** The most bytes that names and their builder may take. */
 const maxBytes = 256 * 1024 * 1024;

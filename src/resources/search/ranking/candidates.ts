@@ -1,5 +1,4 @@
 /** Selects documents to score: those with all words; if they are few, some with fewer; if very many, the likeliest. */
-
 import type { Expression } from '../../../storage/search/expression.ts';
 import { countByType, type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
@@ -13,7 +12,6 @@ import {
   toExpression,
 } from '../query/word.ts';
 import { enoughHits, type GatherRequest, gather } from './gathered.ts';
-import { generateWithFewer } from './subsets.ts';
 
 /** The most hits that are ranked; all others follow in the order of the index. */
 export const maxCandidates = 200;
@@ -175,4 +173,28 @@ export async function readLikeliest(
   const page = { limit: limit + 1, smallest: computeSmallest(words) };
   const some = await reader.page(session, toExpression(words), types, page);
   return some.length > limit ? readLikeliestOfMany(request, words, limit) : some;
+}
+
+/** For long queries, only subsets of this many of the rarest words are tried, and each word alone. */
+const rarestWords = 5;
+
+/** Yields all of the rarest words, all except one, all except two …, then each word alone. @param words rarest first */
+export function* generateWithFewer(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
+  const rarest = words.slice(0, rarestWords);
+  const most = Math.min(rarest.length, words.length - 1);
+  for (let size = most; size >= 2; size--) yield* generateSubsets(rarest, rarest.length - size);
+  if (words.length > 1) for (const word of words) yield [word];
+}
+
+/** All ways to omit `without` of the items; the last ones are omitted first. */
+function* generateSubsets<Item>(items: readonly Item[], without: number): Generator<Item[]> {
+  if (without < 0) return;
+  if (without === 0) {
+    yield [...items];
+    return;
+  }
+  for (let index = items.length - 1; index >= without - 1; index--) {
+    const after = items.slice(index + 1);
+    for (const rest of generateSubsets(items.slice(0, index), without - 1)) yield [...rest, ...after];
+  }
 }

@@ -1,5 +1,10 @@
-/** The weight of a product. */
+/** Members that products and variants have alike: the length of skus, the former price, and the weight. */
 import { z } from 'zod';
+
+/** In characters: the length of the longest skus that shops export. */
+export const maxSkuLength = 255;
+
+export const compareAtPrice = z.number().min(0).describe('The former price, to be shown next to the price.');
 
 export const weight = z
   .object({
