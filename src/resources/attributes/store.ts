@@ -90,8 +90,10 @@ export function createDefinitionStore(database: Database, outbox: Outbox) {
         for (const before of part) {
           await takeTurn();
           const { id: _id, createdAt: _created, updatedAt: _updated, ...fields } = toDefinition(before);
-          const requiredIn = fields.requiredIn.map(one => renamePath(one, former, path));
-          if (requiredIn.some((one, index) => one !== fields.requiredIn[index]))
+          const renamed = fields.requiredIn.map(one => renamePath(one, former, path));
+          // The new path may already be named: a definition keeps the path of a category that was deleted.
+          const requiredIn = [...new Set(renamed)];
+          if (renamed.some((one, index) => one !== fields.requiredIn[index]))
             await rows.update(session, before, { ...fields, requiredIn }, cause);
           after = before.id;
         }

@@ -229,6 +229,23 @@ describeOnDatabases('categories of products on %s', kind => {
     expect([refusal.status, refusal.body.details[0].field]).toEqual([400, `attributes.watt_${root}`]);
   });
 
+  test('requiredIn names no path twice, even if a category is renamed to a path that it already names', async () => {
+    const root = fresh();
+    await addProduct(service, { category: `${root} > A` });
+    const definition = { key: `watt_${root}`, type: 'number', requiredIn: [`${root} > A`, `${root} > Gone`] };
+    const made = await call(service, {
+      method: 'POST',
+      path: '/v1/attributes',
+      as: 'admin',
+      body: definition,
+    });
+    await rename(`${root} > A`, { name: 'Gone' });
+    const path = `/v1/attributes/${made.body.id}`;
+    const found = await call(service, { path, as: 'admin' });
+    expect(found.body.requiredIn).toEqual([`${root} > Gone`]);
+    expect((await call(service, { method: 'PUT', path, as: 'admin', body: found.body })).status).toBe(200);
+  });
+
   test('moving a category moves its products', async () => {
     const root = fresh();
     await addProduct(service, { name: 'P', category: `${root} > A > B` });
