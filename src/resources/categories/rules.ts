@@ -1,6 +1,6 @@
 /** Rules for the place of a category in the tree. */
 import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
-import { deepest } from '../../storage/categories/names.ts';
+import { deepest, maxPathBytes, splitPath } from '../../storage/categories/names.ts';
 import type { StoredCategory } from './row.ts';
 
 /**
@@ -33,6 +33,20 @@ export function requirePlace(
     throw createFieldError('parentId', 'levels', message);
   }
   return parent;
+}
+
+/**
+ * @param moved the category that gets this path; undefined for a new one
+ * @param bytesBelow the bytes of the longest path of a descendant, as it is now
+ * @throws HttpError 400 naming what makes the path longer
+ */
+export function requirePathSize(path: string, moved: StoredCategory | undefined, bytesBelow: number): void {
+  const added = moved === undefined ? 0 : bytesBelow - Buffer.byteLength(moved.path);
+  const bytes = Buffer.byteLength(path) + Math.max(0, added);
+  if (bytes <= maxPathBytes) return;
+  const isRenamed = splitPath(path).at(-1) !== moved?.name;
+  const message = `makes a path of ${bytes} bytes in UTF-8, and ${maxPathBytes} are allowed`;
+  throw createFieldError(isRenamed ? 'name' : 'parentId', 'maxBytes', message);
 }
 
 /** The error for a name that a sibling already has. */

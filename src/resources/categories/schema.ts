@@ -8,6 +8,7 @@ import {
   deepest,
   joinPath,
   maxNameLength,
+  maxPathBytes,
   maxPathLength,
   maxSlugLength,
   splitPath,
@@ -95,6 +96,8 @@ function findProblem(names: readonly string[]): { rule: string; message: string 
       return { rule: 'maxLength', message: `${where} must be at most ${maxNameLength} characters long` };
     if (containsSeparator(one)) return { rule: 'separator', message: `${where} ${separated.error}` };
   }
+  if (Buffer.byteLength(joinPath(names)) > maxPathBytes)
+    return { rule: 'maxBytes', message: `must take at most ${maxPathBytes} bytes in UTF-8` };
   return undefined;
 }
 

@@ -11,7 +11,7 @@ import type { DefinitionStore } from '../attributes/store.ts';
 import { createCategoryCounts } from './counts.ts';
 import { createCategoryImages, type SoughtImage } from './images.ts';
 import { type CategoryImage, categoryColumns, noImage, type StoredCategory } from './row.ts';
-import { createNameTakenError, createNotEmptyError, requirePlace } from './rules.ts';
+import { createNameTakenError, createNotEmptyError, requirePathSize, requirePlace } from './rules.ts';
 import type { CategoryFields } from './schema.ts';
 import { queueSearchTexts } from './search-texts.ts';
 import { createCategoryWriter } from './write.ts';
@@ -36,12 +36,14 @@ export function createCategoryStore(
     { name, parentId }: Pick<CategoryFields, 'name' | 'parentId'>,
     before: StoredCategory | undefined,
   ) {
-    const levels = before === undefined ? 1 : await writer.levels(session, before);
+    const { levels, bytesBelow } =
+      before === undefined ? { levels: 1, bytesBelow: 0 } : await writer.extent(session, before);
     const parent =
       parentId === null
         ? undefined
         : requirePlace(parentId, await writer.find(session, parentId), before, levels);
     const path = parent === undefined ? name : `${parent.path}${separator}${name}`;
+    requirePathSize(path, before, bytesBelow);
     const same = await session.first(writer.byPath({ path }));
     if (same !== undefined && same.id !== before?.id) throw createNameTakenError(name, same);
     return { parent, path };

@@ -90,12 +90,13 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
         where id in (${next})`.compile(build);
       while ((await session.run(move)) === movedAtOnce) await takeTurn();
     },
-    /** The number of levels of a category and its descendants. */
-    async levels(session: Session, { path, depth }: StoredCategory) {
+    /** The number of levels of a category and its descendants, and the bytes of their longest path. */
+    async extent(session: Session, { path, depth }: StoredCategory) {
       const { low, high } = getPathsBelow(path);
-      const query = sql<{ number: number | null }>`select max(depth) as number from categories
-        where path >= ${low} and path < ${high}`;
-      return ((await readNumber(session, query)) ?? depth) - depth + 1;
+      const query = sql<{ depth: number | null; bytes: number | null }>`select max(depth) as depth,
+        max(octet_length(path)) as bytes from categories where path >= ${low} and path < ${high}`;
+      const below = await session.first(query.compile(build));
+      return { levels: (below?.depth ?? depth) - depth + 1, bytesBelow: below?.bytes ?? 0 };
     },
     async lastPosition(session: Session, parentId: number | null) {
       const siblings = parentId === null ? sql`parent_id is null` : sql`parent_id = ${parentId}`;

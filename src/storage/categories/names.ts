@@ -10,6 +10,8 @@ export const deepest = 10;
 /** The most characters of a name. */
 export const maxNameLength = 100;
 export const maxPathLength = deepest * maxNameLength + (deepest - 1) * separator.length;
+/** The most bytes of a path in UTF-8: PostgreSQL has no index of entries above 2,704 bytes. */
+export const maxPathBytes = 2600;
 export const maxSlugLength = 120;
 /** The characters of a slug that are reserved for a number at its end, and the most that its first word may take. */
 const numberLength = 20;
