@@ -175,6 +175,32 @@ const scenarios: readonly Scenario[] = [
       ...{ product_type: 'configurable', visibility: 'Catalog, Search' },
     },
   },
+  {
+    name: 'simple products fill in columns that their configurable product leaves empty',
+    shop: 'magento',
+    rows: [
+      [
+        'sku',
+        'product_type',
+        'name',
+        'price',
+        'configurable_variations',
+        'country_of_manufacture',
+        'tax',
+        'msrp',
+      ],
+      ['J', 'configurable', 'Jacket', '5', 'sku=J-S,size=S|sku=J-M,size=M', '', 'full', ''],
+      ['J-S', 'simple', 'Jacket', '5', '', 'Portugal', 'reduced', '8.0000'],
+      ['J-M', 'simple', 'Jacket', '5', '', 'Portugal', 'reduced', '9.0000'],
+    ],
+    product: { variantCount: 2 },
+    attributes: {
+      product_type: 'configurable',
+      country_of_manufacture: 'Portugal',
+      tax: 'full',
+      msrp: ['8', '9'],
+    },
+  },
 ];
 
 const toCsv = (rows: readonly (readonly string[])[]) =>

@@ -143,6 +143,17 @@ const cases: readonly Case[] = [
     attributes: { f: ['x', 'y'], size: ['S', 'M'], product_type: 'configurable' },
     variants: ['x', 'y'].map(one => ({ a: one, b: one, c: one, d: one, e: one })),
   },
+  {
+    name: 'a | or a comma within the value of an option belongs to it',
+    shop: 'magento',
+    rows: [
+      'C-1,simple,C,10,color=Red|White,',
+      'C-2,simple,C,10,"color=Red, dark",',
+      'C,configurable,C,,,"sku=C-1,color=Red|White,size=M | sku=C-2,color=Red, dark,size=M|"',
+    ],
+    attributes: { product_type: 'configurable' },
+    variants: ['Red|White', 'Red, dark'].map(color => ({ color, size: 'M' })),
+  },
 ];
 
 const headers = { google: feedHeader, meta: feedHeader, woocommerce: wooHeader, magento: magentoHeader };

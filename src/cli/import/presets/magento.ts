@@ -97,8 +97,7 @@ export const magento: Preset = {
     keepOthers(attributes, [own, ...children], ['categories'], text => splitList(text, ','));
     attributes.add('visibility', own.text('visibility'));
     attributes.add('product_type', own.text('type'));
-    // Only the product's own row: those of variants would only fill in empty cells, in many different ways.
-    addRest(attributes, { own: [own] }, drafting);
+    addRest(attributes, { own: [own], others: children }, drafting);
     const [category, ...categories] = keepDeepestPaths(
       splitList(foldRows(own, children).text('categories'), ',').map(path =>
         parsePath(path, '/', drafting).replace(root, ''),
@@ -137,12 +136,23 @@ interface Variation {
 
 /** Parses `sku=A-1,color=Red,size=M|sku=A-2,color=Blue,size=M`. */
 function readVariations(row: Row): Variation[] {
-  return splitList(row.text('variations'), '|').map(text => {
+  return splitVariations(row.text('variations')).map(text => {
     const { sku, ...values } = parsePairs(text, true);
     if (sku === undefined || sku === '')
       throw new RowProblem(row, 'configurable_variations', 'must name the sku of each variant', text);
     return { sku, values };
   });
+}
+
+/** Splits at each `|` before a name and `=`: Magento does not escape one within a value, as in `color=Red|White`. */
+function splitVariations(cell: string): string[] {
+  const texts: string[] = [];
+  for (const part of splitList(cell, '|')) {
+    const last = texts.pop();
+    const isNext = last === undefined || /^[a-z_][a-z0-9_]{0,63}=/i.test(part);
+    texts.push(...(isNext ? (last === undefined ? [part] : [last, part]) : [`${last}|${part}`]));
+  }
+  return texts;
 }
 
 /** The names of options, from `color=Colour,size=Size`. */
