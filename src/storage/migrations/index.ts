@@ -43,6 +43,7 @@ import { keysByCreator } from './0040-expand-keys-by-creator.ts';
 import { administrators } from './0041-expand-administrators.ts';
 import { ownPrices } from './0042-own-prices.ts';
 import { lessMarkup } from './0043-expand-less-markup.ts';
+import { decimals } from './0044-expand-decimals.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -89,4 +90,5 @@ export const migrations: readonly Migration[] = [
   administrators,
   ownPrices,
   lessMarkup,
+  decimals,
 ];

@@ -9,7 +9,7 @@ import { prepareByShape } from '../../../storage/prepared.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
-import { hasDigit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { hasDigit, isWholeNumber, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import { splitRuns, splitWords } from '../../../storage/search/text/split.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
@@ -18,7 +18,7 @@ import type { Definitions } from '../../attributes/store.ts';
 import { createUsedAttributes } from '../../attributes/used.ts';
 import type { Piece } from './pieces.ts';
 import { rareDocuments } from './typos.ts';
-import { getShortName, isUnit, isWholeNumber, type Written } from './units.ts';
+import { getShortName, isUnit, type Written } from './units.ts';
 import { removeUmlauts } from './unknown.ts';
 
 /** The most words of a name. */

@@ -9,6 +9,8 @@ const minPartLength = 3;
 const maxParts = 4;
 const apostrophes = `'’‘`;
 const hyphens = '-‐‑_&';
+/** Separators within a decimal number or a fraction. */
+const points = '.,/';
 /** Signs between measures: `80 × 202` is `80x202`. */
 const times = /(?<=\p{N})\s*[×*]\s*(?=\p{N})/gu;
 
@@ -19,6 +21,8 @@ export interface Piece {
   readonly parts: readonly string[];
   /** Whether it is a mark, and so complete: the mark for inches of `27"`. */
   readonly isMark?: boolean;
+  /** Whether only a point, comma or slash separates it from the word before it: the `5kg` of `2.5kg`. */
+  readonly isAdjacent?: boolean;
 }
 
 interface Written {
@@ -27,6 +31,8 @@ interface Written {
   readonly between: string;
   /** Whether it is a mark, and so complete: the mark for inches of `27"`. */
   readonly isMark: boolean;
+  /** Whether only a point, comma or slash separates it from the word before it. */
+  readonly isAdjacent: boolean;
   readonly start: number;
   /** Whether the word is part of a text without spaces. */
   readonly isUnspaced: boolean;
@@ -60,8 +66,17 @@ function* parseWrittenWords(query: string): Generator<Written> {
     const between = start - last === 1 && last >= 0 ? query.slice(last, start) : '';
     const isTight = between !== '' && (apostrophes.includes(between) || hyphens.includes(between));
     const isMark = !/[\p{L}\p{N}]/u.test(query.slice(start, end));
-    for (const [index, word] of words.entries())
-      yield { word, between: index === 0 && isTight && isOne ? between : '', isMark, start, isUnspaced };
+    for (const [index, word] of words.entries()) {
+      const isFirst = index === 0 && isOne;
+      yield {
+        word,
+        between: isFirst && isTight ? between : '',
+        isMark,
+        isAdjacent: isFirst && between !== '' && points.includes(between),
+        start,
+        isUnspaced,
+      };
+    }
     last = isOne ? end : -1;
   }
 }
@@ -91,7 +106,8 @@ const isOwned = ({ word, between }: Written): boolean =>
 function toPieces(group: readonly Written[]): Piece[] {
   const words = group.map(({ word }) => word);
   const whole = words.join('');
-  if (words.length < 2) return group.map(({ word, isMark }) => ({ word, parts: [], isMark }));
+  if (words.length < 2)
+    return group.map(({ word, isMark, isAdjacent }) => ({ word, parts: [], isMark, isAdjacent }));
   const [, second] = group;
   if (group.length === 2 && second !== undefined && isOwned(second)) return [{ word: whole, parts: [] }];
   const isOne = words.some(word => hasDigit(word) || word.length < minPartLength);

@@ -1,7 +1,7 @@
 /** Measures in a larger or smaller unit: `500 ml` is found by `0,5 l`, `1000ml` by `1l`. */
-import { splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { isWholeNumber, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Piece } from './pieces.ts';
-import { getShortName, isWholeNumber, type Written } from './units.ts';
+import { getShortName, type Written } from './units.ts';
 
 /** The larger unit, the smaller unit, and how many of it the larger has. */
 const scales = [

@@ -1,9 +1,9 @@
 /** Units of measure that go by several names: `5 gallons` is found by `5 gal` and `5gal`. */
 import type { Choice } from '../../../storage/search/expression.ts';
-import { maxUnitLength, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { isWholeNumber, maxUnitLength, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Piece } from './pieces.ts';
 
-/** The names of each unit, in their indexed form. */
+/** The names of each unit, in their indexed form: `μ` is the letter that the micro sign is folded to. */
 const units = [
   'in inch inches zoll pouce pouces',
   'ft foot feet fuss',
@@ -11,6 +11,10 @@ const units = [
   'mm millimeter millimetre millimeters millimetres',
   'cm centimeter centimetre centimeters centimetres zentimeter',
   'm meter metre meters metres',
+  'm2 qm sqm',
+  'm3 cbm',
+  'μg ug mcg microgram micrograms mikrogramm',
+  'mg milligram milligrams milligramm',
   'g gram grams gramm gramme grammes',
   'kg kilogram kilograms kilo kilos kilogramm kilogramme kilogrammes',
   'oz ounce ounces unze unzen',
@@ -26,6 +30,14 @@ const units = [
   'v volt volts',
   'a amp amps ampere',
   'ah',
+  'mah',
+  'nf',
+  'pf',
+  'μf uf',
+  'μh uh',
+  'ω ohm ohms',
+  'kω kohm kohms',
+  'k kelvin',
   'bar',
   'ghz',
   'hp horsepower ps',
@@ -118,8 +130,6 @@ function rewriteTwoWords(number: string, unit: string, first: number): Written[]
 /** Other names of a unit that follows a whole number. */
 const findOtherNames = (number: string, unit: string): readonly string[] =>
   isWholeNumber(number) ? (namesOf.get(unit) ?? []).filter(name => name !== unit) : [];
-
-export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
 /** Whether the index also has a number and this name as one word if a text writes them apart. */
 const isShort = (name: string): boolean => name.length <= maxUnitLength;

@@ -61,6 +61,14 @@ function findEnds(word: string): readonly number[] | undefined {
 export const splitLettersAndDigits = (word: string): readonly string[] =>
   findEnds(word)?.map((end, index, ends) => word.slice(ends[index - 1] ?? 0, end)) ?? [];
 
+export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
+
+/** Whether a word is a number with a unit, as far as its form says: `5kg`. */
+export function isMeasure(word: string): boolean {
+  const [number = '', unit = '', more] = splitLettersAndDigits(word);
+  return more === undefined && isWholeNumber(number) && unit !== '' && unit.length <= maxUnitLength;
+}
+
 /** Adds the parts that a word of letters and digits is also found by: `1000xm5` by `1000`, `1000xm` and `xm5`. */
 export function addParts(word: string, into: string[]): void {
   const ends = findEnds(word);
@@ -88,8 +96,13 @@ function isJoinable(before: string, first: boolean, word: string, second: boolea
       word.length <= (second ? maxNumberLength : maxUnitLength)
     );
   if (isTight(between)) return true;
-  // Not decimal numbers and fractions.
-  return (between === slash || between === dot) && (first || second) && !(isNumber(before) && isNumber(word));
+  // Not decimal numbers and fractions: `2.5kg` is not `25kg`.
+  return (
+    (between === slash || between === dot) &&
+    (first || second) &&
+    !(isNumber(before) && isNumber(word)) &&
+    !(isWholeNumber(before) && isMeasure(word))
+  );
 }
 
 /**
