@@ -37,7 +37,6 @@ const units = [
   'μh uh',
   'ω ohm ohms',
   'kω kohm kohms',
-  'k kelvin',
   'bar',
   'ghz',
   'hp horsepower ps',
@@ -50,7 +49,11 @@ const units = [
 ].map(names => names.split(' '));
 
 /** All names of a unit, by each of them. */
-const namesOf = new Map(units.flatMap(names => names.map(name => [name, names])));
+const namesOf: ReadonlyMap<string, readonly string[]> = new Map([
+  ...units.flatMap(names => names.map((name): [string, string[]] => [name, names])),
+  // Not the other way round: `10k` may also be the beginning of `10kω`.
+  ['kelvin', ['kelvin', 'k']],
+]);
 
 /** The usual name of a unit, given any of its names. */
 export const getShortName = (unit: string): string | undefined => namesOf.get(unit)?.[0];

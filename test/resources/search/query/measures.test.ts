@@ -107,6 +107,8 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['flooring 20 qm', 'Oak Flooring 20 m²'],
     ['flooring 20sqm', 'Oak Flooring 20 m²'],
     ['2700 kelvin bulb', 'Bulb 2700K'],
+    ['resistor 4.7k', 'Resistor 4.7 kΩ'],
+    ['resistor 47k', 'Resistor 47 kΩ'],
   ])('%j finds %j by another name of the unit', async (query, name) => {
     expect(await findAll(query)).toEqual([name]);
   });
