@@ -1,6 +1,7 @@
 /** The features by which a document is scored: the words of each field, as a string that is quick to search. */
 
 import { splitPath } from '../../../storage/categories/names.ts';
+import { purposes } from '../../../storage/search/text/fillers.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { collectWords, splitRuns } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
@@ -27,6 +28,8 @@ export interface Kind extends Field {
 
 export interface Features {
   readonly title: Field;
+  /** The title without what the product is for: `Case` of `Case for Phones`. */
+  readonly own: Field;
   /** How many words the title has. */
   readonly titleLength: number;
   /** The word of the title that says what it is: `gown` of `Silk Evening Gown in Black, Size 8`. */
@@ -86,8 +89,9 @@ export async function toFeatures(
     await add(weights.tag, fields.tags);
   }
   if (body !== '') await add(weights.body, [body.slice(0, maxTextLength)]);
-  const { head, count } = findHead(title, isFiller);
-  return { title: titleField, titleLength: Math.max(1, count), head, kinds, brand, fields: all };
+  const { head, count, purpose } = findHead(title, isFiller);
+  const own = purpose === undefined ? titleField : await toField(weights.title, [title.slice(0, purpose)]);
+  return { title: titleField, own, titleLength: Math.max(1, count), head, kinds, brand, fields: all };
 }
 
 /** The features of a product that is also found by these codes, each a single word. */
@@ -115,19 +119,21 @@ async function findKinds(
 /**
  * Finds the last word, other than numbers and their units, before an addition that begins with a comma, a bracket or a
  * word like `with`.
- * @returns that word, and how many words the title has
+ * @returns that word, how many words the title has, and where a word like `for` begins after the head
  */
 function findHead(
   title: string,
   isFiller: (word: string) => boolean,
-): { head: string | undefined; count: number } {
+): { head: string | undefined; count: number; purpose: number | undefined } {
   let head: string | undefined;
+  let purpose: number | undefined;
   let isEnded = false;
   let [count, last, before] = [0, 0, ''];
   for (const { start, end, words } of splitRuns(title)) {
     count += words.length;
-    if (isEnded) continue;
     const [word = ''] = words.slice(-1);
+    if (head !== undefined && purposes.has(word)) purpose ??= start;
+    if (isEnded) continue;
     const isMeasure = hasDigit(word) || (hasDigit(before) && isUnit(word));
     const isLink = !isMeasure && words.some(isFiller);
     isEnded = head !== undefined && (isLink || separators.test(title.slice(last, start)));
@@ -135,5 +141,5 @@ function findHead(
     if (!isLink && !isMeasure) head = word;
     [last, before] = [end, word];
   }
-  return { head, count };
+  return { head, count, purpose };
 }

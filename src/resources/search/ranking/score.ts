@@ -126,7 +126,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const isWholeTitle = isExact && words.length === features.titleLength;
   const value =
     (shares.words * (isWholeTitle ? once : sum)) / most +
-    shares.title * Math.min(1, titled / features.titleLength) +
+    (isMeant(features, named) ? shares.title * Math.min(1, titled / features.titleLength) : 0) +
     shares.together * Math.max(measureNeighbours(features.title, words), measureNeighbours(kind, words)) +
     (kind !== undefined || isHead(features, last) ? shares.head : 0) +
     shares.rating * facts.rating +
@@ -208,6 +208,10 @@ function computeFactor({ words }: Field, ways: readonly Way[]): number {
 /** Whether a form of a word is the head of the title: a dress watch is a watch. */
 const isHead = ({ head }: Features, word: Weighed | undefined): boolean =>
   head !== undefined && word?.forms.includes(head) === true;
+
+/** Whether a word is in the title, other than in what the product is for: a case for phones is none of these. */
+const isMeant = ({ own, title }: Features, words: readonly Weighed[]): boolean =>
+  own === title || words.some(({ ways }) => computeFactor(own, ways) > 0);
 
 /** The share of neighbours in the query that are also neighbours in the title or kind, in any of their forms. */
 function measureNeighbours(field: Field | undefined, wanted: readonly Weighed[]): number {

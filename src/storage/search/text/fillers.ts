@@ -17,3 +17,6 @@ const fillers: Readonly<Record<string, string>> = {
 /** The function words of some languages, in their indexed form. */
 export const getFillers = (languages: readonly string[]): ReadonlySet<string> =>
   new Set(languages.flatMap(language => fillers[language]?.split(' ') ?? []));
+
+/** Words before what a thing is for: a `Case for Phones` is no phone. */
+export const purposes: ReadonlySet<string> = new Set(['for', 'fur', 'pour', 'para', 'voor']);

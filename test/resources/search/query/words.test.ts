@@ -9,6 +9,7 @@ const shop = [
   { name: 'Samtron Monitor 24MB-01', mpn: '24 MB 01' },
   { name: 'Pixelon Monitor 27MB-02' },
   { name: 'Bosch GSR 18V-55 Cordless Drill', brand: 'Bosch', gtin: '4006381333931' },
+  { name: 'Chuck for GSR 18V-55' },
   { name: 'Espresso Coffee Beans 500 g' },
   { name: 'Green Tea 250g' },
   { name: 'Nordhaus Sofa Bed' },
