@@ -167,6 +167,23 @@ export function createBulkInsert(
   };
 }
 
+/** A DELETE of the rows that have these values in these columns. */
+export function createBulkDelete(
+  database: Compiler,
+  table: string,
+  columns: ColumnTypes,
+  options: BulkOptions = {},
+): Bulk {
+  const names = sql.join(Object.keys(columns).map(name => sql.ref(name)));
+  return createBulk(
+    database,
+    table,
+    columns,
+    rows => sql`delete from ${sql.table(table)} where (${names}) in (${rows})`,
+    options,
+  );
+}
+
 /** The part of a Transaction that is needed here. */
 interface Writer {
   writeMany(statement: Bulk, rows: Rows): Promise<void>;

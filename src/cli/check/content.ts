@@ -4,7 +4,7 @@ import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Product } from '../../resources/products/schema.ts';
 import type { ShortForm } from '../../resources/short-form.ts';
 import { collectFilterValues, toIndexedValues } from '../../storage/attributes/values.ts';
-import { type ColumnTypes, createBulk, createBulkInsert } from '../../storage/bulk.ts';
+import { type ColumnTypes, createBulkDelete, createBulkInsert } from '../../storage/bulk.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
@@ -200,13 +200,7 @@ function createFoundByCheck(database: Storage, lookup: Lookup): Check {
     // Reads each table once, however many owners differ: the tables of products have no index by product.
     async repair(session) {
       const differing = new Set(await findDiffering(session));
-      const places = sql.join(keyNames.map(name => sql.ref(name)));
-      const removed = createBulk(
-        database,
-        table,
-        key,
-        rows => sql`delete from ${sql.id(table)} where (${places}) in (${rows})`,
-      );
+      const removed = createBulkDelete(database, table, key);
       const added = createBulkInsert(database, table, { ...key, ...others });
       for await (const entries of readEntries(session)) {
         const gone = entries.filter(entry => differing.has(getOwnerId(entry)));

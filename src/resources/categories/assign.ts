@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { maxAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
-import { createBulk, createBulkInsert } from '../../storage/bulk.ts';
+import { createBulkDelete, createBulkInsert } from '../../storage/bulk.ts';
 import { getPathsAbove, splitPath } from '../../storage/categories/names.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Lookup, Transaction } from '../../storage/database.ts';
@@ -48,14 +48,8 @@ export function createProductCategories(database: Database, outbox: Outbox) {
     category_id: 'integer',
     position: 'integer',
   });
-  const removed = createBulk(
-    database,
-    'product_categories',
-    product,
-    rows => sql`delete from product_categories where product_id in (${rows})`,
-    // Each product has up to twenty rows.
-    { sizes: [64, 16, 4, 1] },
-  );
+  // Each product has up to twenty rows.
+  const removed = createBulkDelete(database, 'product_categories', product, { sizes: [64, 16, 4, 1] });
 
   async function lookUp(session: Transaction, paths: readonly string[], known: Map<string, Named>) {
     const [only] = paths;

@@ -5,13 +5,13 @@ import { createFieldError } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Session } from '../../storage/database.ts';
-import { type RequireProven, refuseUnproven } from '../auth/guard.ts';
+import { type RequireProven, refuseUnproven } from '../auth/current-password.ts';
 import type { RequestContext } from '../context.ts';
 import type { Stores } from '../stores.ts';
 import { presenter, type View } from './representation.ts';
 import { findRefusal, requireVisible } from './rules.ts';
 import type * as schema from './schema.ts';
-import { toEmailKey, toUser, type UserStore } from './store.ts';
+import { type StoredUser, toEmailKey, toUser, type UserStore } from './store.ts';
 
 type Changing = RequestContext &
   Pick<
@@ -40,6 +40,24 @@ export async function lockAdministrators(
   // The lock came after the caller was confirmed: another administrator may have changed the role in between.
   if (!administrators.includes(caller.userId)) throw createOutdatedTokenError();
   return administrators;
+}
+
+/**
+ * Locks all administrators and then the user who is changed, or deleted.
+ * @throws HttpError 401, 404, and 412 if the user is not as the request's condition says
+ */
+export async function lockForChange(
+  session: Transaction,
+  users: UserStore,
+  id: number,
+  context: RequestContext & Pick<Changing, 'precondition'>,
+): Promise<{ before: StoredUser; administrators: number[] }> {
+  const { caller } = context;
+  const administrators = await lockAdministrators(session, users, caller);
+  const before = requireVisible(await users.lock(session, id), id, caller);
+  const view = await readView(session, users, context);
+  context.precondition(() => presenter.body(view, before), before.updated_at);
+  return { before, administrators };
 }
 
 /** @returns a function that sets the fields of a user to the result of `fieldsOf`, called with the current user */
@@ -77,10 +95,7 @@ export function createUserChange({ database, users, sessions, addresses, proof }
     const requireProven = await requirePassword(id, context, fieldsOf);
     return context.write(async session => {
       const { caller } = context;
-      const administrators = await lockAdministrators(session, users, caller);
-      const before = requireVisible(await users.lock(session, id), id, caller);
-      const view = await readView(session, users, context);
-      context.precondition(() => presenter.body(view, before), before.updated_at);
+      const { before, administrators } = await lockForChange(session, users, id, context);
       const fields = fieldsOf(toUser(before));
       const refused = findRefusal(caller, before, fields.role, administrators);
       if (refused !== undefined) throw refused;

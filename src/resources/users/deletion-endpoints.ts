@@ -8,9 +8,8 @@ import type { Transaction } from '../../storage/database.ts';
 import { accountDeletion } from '../auth/schema.ts';
 import { byId } from '../crud/index.ts';
 import type { Stores } from '../stores.ts';
-import { lockAdministrators, readView } from './change.ts';
-import { presenter } from './representation.ts';
-import { findRefusal, leavesNoAdministrator, requireSelf, requireVisible } from './rules.ts';
+import { lockAdministrators, lockForChange } from './change.ts';
+import { findRefusal, leavesNoAdministrator, requireSelf } from './rules.ts';
 import type { StoredUser } from './store.ts';
 
 export function createDeletionEndpoints(stores: Stores): Endpoint[] {
@@ -36,13 +35,9 @@ export function createDeletionEndpoints(stores: Stores): Endpoint[] {
       responses: { 204: { description: 'The user was deleted.' } },
       errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
       handle(context) {
-        const { params, caller, precondition, write, cause } = context;
-        const { id } = params;
+        const { params, caller, write, cause } = context;
         return write(async session => {
-          const administrators = await lockAdministrators(session, users, caller);
-          const before = requireVisible(await users.lock(session, id), id, caller);
-          const view = await readView(session, users, context);
-          precondition(() => presenter.body(view, before), before.updated_at);
+          const { before, administrators } = await lockForChange(session, users, params.id, context);
           const refused = findRefusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;
           return remove(session, before, cause());

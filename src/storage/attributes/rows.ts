@@ -1,7 +1,6 @@
 /** Tables of rows by which products are found: by tag, attribute or option. */
-import { sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
-import { type ColumnTypes, createBulk, createBulkInsert } from '../bulk.ts';
+import { type ColumnTypes, createBulkDelete, createBulkInsert } from '../bulk.ts';
 import type { Database, Transaction } from '../database.ts';
 
 type Row = readonly unknown[];
@@ -34,14 +33,7 @@ export function createIndexWriter<Value>(
   const names = Object.keys(key);
   const order = { sortedBy: names.length };
   const added = createBulkInsert(database, table, { ...key, ...others }, order);
-  const columns = sql.join(names.map(name => sql.ref(name)));
-  const removed = createBulk(
-    database,
-    table,
-    key,
-    rows => sql`delete from ${sql.table(table)} where (${columns}) in (${rows})`,
-    order,
-  );
+  const removed = createBulkDelete(database, table, key, order);
 
   return async (session: Transaction, changes: readonly IndexedChange<Value>[]): Promise<void> => {
     const [gone, fresh]: [Row[], Row[]] = [[], []];

@@ -2,7 +2,6 @@
 import { isAddress, keepDeepestPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
 import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
 import {
-  getColumn,
   parseAddresses,
   parseGtin,
   parseLabels,
@@ -24,7 +23,7 @@ import {
   type Uncounted,
   type Variant,
 } from './preset.ts';
-import { readSalePrices } from './prices.ts';
+import { readSaleDates, readSalePrices } from './prices.ts';
 import { foldRows, keepOthers, readDescription } from './rows.ts';
 
 /** The root of each category tree, which shops do not show. */
@@ -187,12 +186,10 @@ function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefi
 }
 
 function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) {
-  const [from, to] = [row.text('specialFrom'), row.text('specialTo')];
-  attributes.add(getColumn(row, 'specialFrom'), from);
-  attributes.add(getColumn(row, 'specialTo'), to);
+  const dates = readSaleDates(row, { from: 'specialFrom', to: 'specialTo' }, attributes);
   return {
     sku: row.text('sku'),
-    ...readSalePrices(row, { regular: 'price', sale: 'special', from, to }, drafting, attributes),
+    ...readSalePrices(row, { regular: 'price', sale: 'special', ...dates }, drafting, attributes),
     // The unit is only in Magento's settings; the default is pounds.
     weight: readWeightCell(row, 'weight', drafting.cells.weightUnit ?? 'lb', drafting),
     stock: readStock(row, drafting),

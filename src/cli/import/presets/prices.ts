@@ -50,6 +50,18 @@ interface Sale {
   readonly to: string;
 }
 
+/** The dates of a sale in two columns, which are also kept as attributes. */
+export function readSaleDates(
+  row: Row,
+  columns: Pick<Sale, 'from' | 'to'>,
+  attributes: AttributeSet,
+): Pick<Sale, 'from' | 'to'> {
+  const [from, to] = [row.text(columns.from), row.text(columns.to)];
+  attributes.add(getColumn(row, columns.from), from);
+  attributes.add(getColumn(row, columns.to), to);
+  return { from, to };
+}
+
 /** The current price, and during a sale the regular one. If the sale is not on, its price is kept as an attribute. */
 export function readSalePrices(
   row: Row,

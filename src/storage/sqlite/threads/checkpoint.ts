@@ -9,6 +9,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { Connected } from '../connected.ts';
+import { endThread } from './end.ts';
 
 /** The thread copies the log when it has this many bytes. */
 const wanted = 32 * 1024 * 1024;
@@ -112,11 +113,7 @@ export function createCheckpoints(writer: Connected, file: string) {
     /** Ends the thread and its connection. */
     async close(): Promise<void> {
       readLog.finalize();
-      if (thread === undefined || broken) return;
-      const ended = Promise.withResolvers<void>();
-      thread.once('exit', () => ended.resolve());
-      thread.postMessage('close');
-      await ended.promise;
+      if (thread !== undefined && !broken) await endThread(thread);
     },
   };
 }

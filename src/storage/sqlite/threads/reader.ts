@@ -6,6 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import type { CompiledQuery } from 'kysely';
 import { type Session, StorageError, type StorageErrorKind } from '../../database.ts';
+import { endThread } from './end.ts';
 
 /** A message to the thread. */
 export interface BackgroundStatement {
@@ -83,11 +84,7 @@ export function createBackgroundReader(file: string, renew?: () => void) {
     /** Ends the thread and its connection. */
     async close(): Promise<void> {
       await last;
-      if (thread === undefined) return;
-      const ended = Promise.withResolvers<void>();
-      thread.once('exit', () => ended.resolve());
-      thread.postMessage('close');
-      await ended.promise;
+      if (thread !== undefined) await endThread(thread);
     },
   };
 }

@@ -4,7 +4,6 @@ import { findWeightUnit, type WeightUnit } from '../../../../files/cells/weight.
 import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
 import {
   decodePlainText,
-  getColumn,
   outOfStock,
   parseAddresses,
   parseGtin,
@@ -26,7 +25,7 @@ import {
   type Uncounted,
   type Variant,
 } from '../preset.ts';
-import { readSalePrices } from '../prices.ts';
+import { readSaleDates, readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readDescription } from '../rows.ts';
 import { translateColumns } from './columns.ts';
 
@@ -224,13 +223,11 @@ function readVariant(
 function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
   const gtin = parseGtin(row.text('gtin'), drafting);
   if (gtin === undefined) attributes.add('GTIN, UPC, EAN, or ISBN', row.text('gtin'));
-  const [from, to] = [row.text('saleFrom'), row.text('saleTo')];
-  attributes.add(getColumn(row, 'saleFrom'), from);
-  attributes.add(getColumn(row, 'saleTo'), to);
+  const dates = readSaleDates(row, { from: 'saleFrom', to: 'saleTo' }, attributes);
   return {
     sku: row.text('sku'),
     gtin,
-    ...readSalePrices(row, { regular: 'regular', sale: 'sale', from, to }, drafting, attributes),
+    ...readSalePrices(row, { regular: 'regular', sale: 'sale', ...dates }, drafting, attributes),
     weight: readWeightCell(row, 'weight', chooseWeightUnit(row, drafting), drafting),
     stock: readStock(row, drafting),
   };
