@@ -17,10 +17,10 @@ summaries of variants on products, documents and tags that differ from their row
 Changes nothing; the service may be running. On PostgreSQL it reads every value; to check indexes and pages there, use
 pg_amcheck and pg_checksums.
 
-  --repair  rebuilds derived data (indexes, totals, ratings, reserved stock, columns of variants and their summaries on
-            products, tags, the search index), and everything that depends on it, in one transaction. All other writes
-            wait: stop the service, or run it at a time of little traffic. It cannot reconstruct damaged rows: restore
-            them from a backup (catalog restore).
+  --repair  rebuilds derived data (indexes, paths of categories, totals, ratings, reserved stock, tags, attributes,
+            columns of variants and their summaries on products, the search index), and everything that depends on it,
+            in one transaction. All other writes wait: stop the service, or run it at a time of little traffic. It
+            cannot reconstruct damaged rows: restore them from a backup (catalog restore).
 
 Exit status: 0 no problems, or all were repaired; 1 problems remain; 2 the command line is wrong.`,
 

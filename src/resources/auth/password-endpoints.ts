@@ -8,8 +8,9 @@ import { createMailLimitError } from '../../mail/limits.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
 import { byId } from '../crud/index.ts';
 import type { Stores } from '../stores.ts';
-import { createInvalidTokenError, requireSelf } from '../users/rules.ts';
+import { createInvalidTokenError } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
+import { proveSelf } from '../users/self.ts';
 import { type StoredUser, toEmailKey } from '../users/store.ts';
 import { hashPassword } from './passwords.ts';
 import * as schema from './schema.ts';
@@ -44,7 +45,7 @@ export function createForgottenPasswordConsumer({ clock, users, mailTemplates }:
 }
 
 export function createPasswordEndpoints(stores: Stores): Endpoint[] {
-  const { database, clock, queue, users, sessions, mailTokens, mailTemplates, proof, guards } = stores;
+  const { database, clock, queue, users, sessions, mailTokens, mailTemplates, guards } = stores;
   const { knownAddresses } = stores;
   /** Ends what is no longer valid after a change of the password. */
   async function endSessions(
@@ -77,13 +78,12 @@ export function createPasswordEndpoints(stores: Stores): Endpoint[] {
       },
       responses: { 204: { description: 'The password was changed.' } },
       errors: ['WRONG_PASSWORD'],
-      async handle({ body, caller, address, showQuota, write, cause }) {
-        const user = await requireSelf(caller, id => users.find(database.read, id));
-        const requireProven = await proof({ showQuota, address }, user, body.currentPassword);
+      async handle(context) {
+        const { body, address, write, cause } = context;
+        const lockProven = await proveSelf(stores, context, body.currentPassword);
         const passwordHash = await hashPassword(body.newPassword);
         return write(async session => {
-          const before = await requireSelf(caller, id => users.lock(session, id));
-          requireProven(before);
+          const before = await lockProven(session);
           await users.setPassword(session, before, passwordHash, cause());
           await endSessions(session, before, address, clock.now());
           return replyNoContent();

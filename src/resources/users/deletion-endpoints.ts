@@ -9,11 +9,12 @@ import { accountDeletion } from '../auth/schema.ts';
 import { byId } from '../crud/index.ts';
 import type { Stores } from '../stores.ts';
 import { lockAdministrators, lockForChange } from './change.ts';
-import { findRefusal, leavesNoAdministrator, requireSelf } from './rules.ts';
+import { findRefusal, leavesNoAdministrator } from './rules.ts';
+import { proveSelf } from './self.ts';
 import type { StoredUser } from './store.ts';
 
 export function createDeletionEndpoints(stores: Stores): Endpoint[] {
-  const { database, users, mailTemplates, proof, reviews, comments } = stores;
+  const { users, mailTemplates, reviews, comments } = stores;
   async function remove(session: Transaction, user: StoredUser, cause: Cause) {
     // Before the cascade of the database would delete them: each needs an event, and ratings must be updated.
     await reviews.removeAllOf(session, user.id, cause);
@@ -62,13 +63,12 @@ export function createDeletionEndpoints(stores: Stores): Endpoint[] {
       },
       responses: { 204: { description: 'The account was deleted.' } },
       errors: ['WRONG_PASSWORD', 'LAST_ADMINISTRATOR'],
-      async handle({ body, caller, address, showQuota, write, cause }) {
-        const user = await requireSelf(caller, id => users.find(database.read, id));
-        const requireProven = await proof({ showQuota, address }, user, body.currentPassword);
+      async handle(context) {
+        const { body, caller, write, cause } = context;
+        const lockProven = await proveSelf(stores, context, body.currentPassword);
         return write(async session => {
           const administrators = await lockAdministrators(session, users, caller);
-          const before = await requireSelf(caller, id => users.lock(session, id));
-          requireProven(before);
+          const before = await lockProven(session);
           if (leavesNoAdministrator(before, null, administrators)) throw new HttpError('LAST_ADMINISTRATOR');
           await mailTemplates.accountDeleted(session, before, cause());
           return remove(session, before, cause());
