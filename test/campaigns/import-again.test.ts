@@ -2,7 +2,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { completeFields } from '../../src/resources/products/schema.ts';
-import { createCatalog, csv, fieldsOf, type Place, productsOf, totalsOf, versionOf } from '../cli/program.ts';
+import {
+  createCatalog,
+  csv,
+  fieldsOf,
+  ndjsonOf,
+  type Place,
+  productsOf,
+  totalsOf,
+  versionOf,
+} from '../cli/program.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 
 const lamp = {
@@ -30,7 +39,7 @@ describeOnDatabases('catalog import on %s', kind => {
 
   test('a create fills in defaults, an update keeps absent fields, null removes; only changes give new dates and versions', async () => {
     const run = (records: readonly object[]) =>
-      place.runHere(['import', place.file('p.ndjson', records.map(line => JSON.stringify(line)).join('\n'))]);
+      place.runHere(['import', place.file('p.ndjson', ndjsonOf(records))]);
     expect((await place.run(['import', '-'], csv)).status).toBe(0);
     const first = await productsOf(place);
     expect(fieldsOf(found(first[0]))).toEqual(completeFields({ ...lamp, status: 'active' }));

@@ -1,7 +1,7 @@
 /** Random files with several records of one sku: the result is the same as that of importing them one after another. */
 import { expect, test } from 'bun:test';
 import { random } from '../../bench/load/random.ts';
-import { createCatalog, type Place, productsOf, variantsOf } from '../cli/program.ts';
+import { createCatalog, ndjsonOf, type Place, productsOf, variantsOf } from '../cli/program.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 
 const draw = random(20_261_126);
@@ -59,11 +59,9 @@ function recordDrawn(): object {
   };
 }
 
-const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
-
 /** Each file starts with a record of a product that already exists. */
 const files = Array.from({ length: 3 }, () =>
-  lines([{ sku: 'P0', name: 'New', price: 1 }, ...Array.from({ length: 30 }, recordDrawn)]),
+  ndjsonOf([{ sku: 'P0', name: 'New', price: 1 }, ...Array.from({ length: 30 }, recordDrawn)]),
 );
 
 /** The contents of a catalog without ids and times, sorted by sku or external id. */
@@ -97,7 +95,7 @@ describeOnDatabases('records that repeat the sku of an earlier record on %s', ki
     for (const place of places)
       await place.runHere([
         'import',
-        place.file('before.ndjson', lines([{ sku: 'P0', name: 'Old', price: 1 }])),
+        place.file('before.ndjson', ndjsonOf([{ sku: 'P0', name: 'Old', price: 1 }])),
       ]);
     let rejected = 0;
     for (const text of files) {

@@ -5,7 +5,15 @@
  */
 import { expect, test } from 'bun:test';
 import { random } from '../../bench/load/random.ts';
-import { createCatalog, type Place, productsOf, variantsOf, versionOf, writtenIn } from '../cli/program.ts';
+import {
+  createCatalog,
+  ndjsonOf,
+  type Place,
+  productsOf,
+  variantsOf,
+  versionOf,
+  writtenIn,
+} from '../cli/program.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import type { DatabaseKind } from '../support/service/service.ts';
 
@@ -102,7 +110,7 @@ async function importOneAfterAnother(kind: DatabaseKind): Promise<number> {
     // In an empty catalog, records of one product are not written together.
     const repeats = step === 0 || isDrawn(4);
     const file = fileDrawn(hasSkus, repeats);
-    const text = file.map(record => `${JSON.stringify(record)}\n`).join('');
+    const text = ndjsonOf(file);
     const run = async (place: Place, batch: string) => {
       const path = place.file('p.ndjson', text);
       const ended = await place.runHere(['import', path, '--batch', batch]);

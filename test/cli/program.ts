@@ -232,6 +232,10 @@ export function versionOf(place: Place): Promise<number> {
   });
 }
 
+/** The text of a file of NDJSON. */
+export const ndjsonOf = (records: readonly object[]): string =>
+  records.map(record => `${JSON.stringify(record)}\n`).join('');
+
 /** A CSV file of three products. */
 export const csv = [
   'sku,name,price,category,tags,description',

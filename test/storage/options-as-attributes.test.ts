@@ -4,10 +4,7 @@ import { sql } from 'kysely';
 import { migrations } from '../../src/storage/migrations/index.ts';
 import { describeRest, migrate } from '../../src/storage/migrations/migrate.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
-import { olderDatabase } from '../support/service/older-database.ts';
-
-/** The paths of a stored document are on a line of their own. */
-const storeList = (list: readonly unknown[]) => JSON.stringify(list).replace('[null,[],', '[null,[],\n');
+import { olderDatabase, storeList } from '../support/service/older-database.ts';
 
 describeOnDatabases('options as attributes on %s', kind => {
   test('find products that had options before the upgrade', async () => {

@@ -4,10 +4,7 @@ import { sql } from 'kysely';
 import { storedProduct } from '../../src/resources/products/members/stored.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
-import { olderDatabase } from '../support/service/older-database.ts';
-
-/** The paths of a stored document are on a line of their own. */
-const storeList = (list: readonly unknown[]) => JSON.stringify(list).replace('[null,[],', '[null,[],\n');
+import { olderDatabase, storeList } from '../support/service/older-database.ts';
 
 describeOnDatabases('own prices on %s', kind => {
   test('are shown after the upgrade of products with variants, and change nothing else', async () => {

@@ -18,7 +18,7 @@ const [graphicControl, application] = [0xf9, 0xff];
 const loops: readonly string[] = ['NETSCAPE2.0', 'ANIMEXTS1.0'];
 /** The number of blocks, of at most 255 bytes each, that are skipped between two turns of the event loop. */
 const blocksAtOnce = 50_000;
-/** The most extensions and pictures in a file: far more than an animation with the most allowed pictures has. */
+/** Maximum number of extensions and pictures in a file: far more than an animation of allowed size has. */
 const maxParts = 65_536;
 
 /** @throws ImageError */

@@ -3,14 +3,10 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
+import { createCatalog, ndjsonOf, type Place, productsOf, variantsOf } from '../program.ts';
 
 const importRecords = (place: Place, records: readonly object[], ...options: readonly string[]) =>
-  place.runHere([
-    'import',
-    place.file('in.ndjson', records.map(record => JSON.stringify(record)).join('\n')),
-    ...options,
-  ]);
+  place.runHere(['import', place.file('in.ndjson', ndjsonOf(records)), ...options]);
 
 /** The products of an export, as objects. */
 async function exportRecords(place: Place): Promise<Record<string, unknown>[]> {

@@ -4,15 +4,14 @@ import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts'
 import { createReviewStore } from '../../../src/resources/reviews/store.ts';
 import { createUserStore } from '../../../src/resources/users/store.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-
-import { createCatalog, productsOf, withDatabaseOf } from '../program.ts';
+import { createCatalog, ndjsonOf, productsOf, withDatabaseOf } from '../program.ts';
 
 describeOnDatabases('ratings and the command line on %s', kind => {
   test('an import changes a product and keeps its rating; an export shows it', async () => {
     const place = await createCatalog(kind);
     const record = { sku: 'A-1', name: 'Lamp', price: 1, currency: 'EUR' };
     const load = (records: readonly object[]) =>
-      place.runHere(['import', place.file('p.ndjson', records.map(line => JSON.stringify(line)).join('\n'))]);
+      place.runHere(['import', place.file('p.ndjson', ndjsonOf(records))]);
     expect((await load([record])).status).toBe(0);
     const [fresh] = await productsOf(place);
     expect(fresh?.rating).toEqual({ average: null, count: 0 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, type Place, productsOf, variantsOf, versionOf } from '../program.ts';
+import { createCatalog, ndjsonOf, type Place, productsOf, variantsOf, versionOf } from '../program.ts';
 
 /** @param variants `SKU size`, or `- size` for a variant without an SKU */
 const shirt = (name: string, ...variants: readonly string[]) => ({
@@ -14,10 +14,7 @@ const shirt = (name: string, ...variants: readonly string[]) => ({
 });
 
 const importRecords = (place: Place, ...records: readonly object[]) =>
-  place.runHere([
-    'import',
-    place.file('in.ndjson', records.map(record => JSON.stringify(record)).join('\n')),
-  ]);
+  place.runHere(['import', place.file('in.ndjson', ndjsonOf(records))]);
 
 const shown = async (place: Place) => {
   const sold = await variantsOf(place);

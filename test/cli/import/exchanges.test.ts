@@ -1,7 +1,7 @@
 /** Products and variants that exchange, pass on or give up options, SKUs and external ids between imports. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
+import { createCatalog, ndjsonOf, productsOf, variantsOf, versionOf } from '../program.ts';
 
 /** @param rows SKU, size and price of each variant */
 const tee = (...rows: readonly string[]) => ({
@@ -150,8 +150,6 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
-
 const shown = (...values: readonly unknown[]): string => values.map(value => value ?? '-').join(' ');
 
 const shopify = (rows: readonly string[]) =>
@@ -166,7 +164,7 @@ describeOnDatabases('catalog import of exchanged options, skus and ids on %s', k
       test(`${name}, ${batch} at once`, async () => {
         const place = await createCatalog(kind);
         const run = (file: readonly object[]) =>
-          place.runHere(['import', place.file('p.ndjson', lines(file)), '--batch', batch]);
+          place.runHere(['import', place.file('p.ndjson', ndjsonOf(file)), '--batch', batch]);
         const last = files.at(-1) ?? [];
         for (const file of files.slice(0, -1)) expect(await run(file)).toMatchObject({ status: 0 });
         const ended = await run(last);
@@ -215,7 +213,7 @@ describeOnDatabases('catalog import of exchanged options, skus and ids on %s', k
       mug('MUG', 'mug', { stock: { onHand: 4 } }),
       { ...tee('MUG S', 'X M'), externalId: 'mug' },
     ])
-      await place.runHere(['import', place.file('p.ndjson', lines([record]))]);
+      await place.runHere(['import', place.file('p.ndjson', ndjsonOf([record]))]);
     expect(await productsOf(place)).toMatchObject([{ sku: null, stock: null, available: true }]);
     expect(await variantsOf(place)).toMatchObject([
       { sku: 'MUG', stock: { onHand: 4 } },

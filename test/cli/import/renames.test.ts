@@ -1,12 +1,11 @@
 /** Records with the external id of a product that has another SKU: a new SKU between files, a mistake within one. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, type Place, productsOf, versionOf } from '../program.ts';
+import { createCatalog, ndjsonOf, type Place, productsOf, versionOf } from '../program.ts';
 
 const mug = (sku: string | undefined, externalId: string | undefined, price = 5) => ({
   ...{ name: `Mug ${sku}`, price, sku, externalId },
 });
-const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
 const refused = (line: number, sku: string) =>
   `line ${line}: externalId: belongs to the product with sku "${sku}", which an earlier record of the file names`;
 
@@ -79,8 +78,8 @@ describeOnDatabases('catalog import of changed skus on %s', kind => {
   for (const { name, before = [mug('OTHER', 'other', 1)], file, says, leaves } of scenarios) {
     test.each(ways)(`${name}, %s`, async (_, run) => {
       const place = await createCatalog(kind);
-      await place.runHere(['import', place.file('before.ndjson', lines(before))]);
-      const { out, err } = await run(place, lines(file));
+      await place.runHere(['import', place.file('before.ndjson', ndjsonOf(before))]);
+      const { out, err } = await run(place, ndjsonOf(file));
       for (const text of says) expect(out + err).toContain(text);
       if (!says.some(text => text.includes('a new sku'))) expect(err).not.toContain('a new sku');
       expect((await shown(place)).filter(text => !text.startsWith('OTHER'))).toEqual([...leaves]);
@@ -109,8 +108,8 @@ describeOnDatabases('catalog import of changed skus on %s', kind => {
     const place = await createCatalog(kind);
     const records = Array.from({ length: count }, (_, index) => mug(`A-${index}`, `x-${index}`));
     const rest = [mug('B-1', 'x-1', 6), mug(`B-${count}`, `x-${count}`, 7)];
-    await place.runHere(['import', place.file('done.ndjson', lines(records))]);
-    const file = place.file('p.ndjson', lines([...records, ...rest]));
+    await place.runHere(['import', place.file('done.ndjson', ndjsonOf(records))]);
+    const file = place.file('p.ndjson', ndjsonOf([...records, ...rest]));
     const version = await versionOf(place);
     const run = ['import', file, '--skip', `${count}`];
     for (const options of [['--dry-run'], ['--batch', '1'], []]) {
@@ -125,7 +124,7 @@ describeOnDatabases('catalog import of changed skus on %s', kind => {
 
   test('a later file may give a product another sku, and the import reports it', async () => {
     const place = await createCatalog(kind);
-    const run = (record: object) => place.runHere(['import', place.file('p.ndjson', lines([record]))]);
+    const run = (record: object) => place.runHere(['import', place.file('p.ndjson', ndjsonOf([record]))]);
     await run(mug('A', 'x'));
     const { out, err } = await run(mug('B', 'x'));
     expect(out).toStartWith('0 created, 1 updated, 0 unchanged, 0 rejected');

@@ -1,9 +1,7 @@
 /** Records of a file with the same SKU have the same result as if they were imported one after another. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, onCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
-
-const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
+import { createCatalog, ndjsonOf, onCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
 
 describeOnDatabases('records that repeat the sku of an earlier record on %s', kind => {
   test('add their variants to those of the earlier record, also in a catalog with products', async () => {
@@ -14,9 +12,9 @@ describeOnDatabases('records that repeat the sku of an earlier record on %s', ki
     const place = await createCatalog(kind);
     await place.runHere([
       'import',
-      place.file('before.ndjson', lines([{ sku: 'P1', name: 'Mug', price: 1 }])),
+      place.file('before.ndjson', ndjsonOf([{ sku: 'P1', name: 'Mug', price: 1 }])),
     ]);
-    const run = ['import', place.file('p.ndjson', lines([shirt('S'), shirt('M')]))];
+    const run = ['import', place.file('p.ndjson', ndjsonOf([shirt('S'), shirt('M')]))];
     expect((await place.runHere(run)).out).toStartWith('1 created, 1 updated, 0 unchanged, 0 rejected');
     expect((await productsOf(place))[1]).toMatchObject({
       ...{ sku: 'P2', variantCount: 2, options: [{ name: 'Size', values: ['M', 'S'] }] },
@@ -37,10 +35,10 @@ describeOnDatabases('records that repeat the sku of an earlier record on %s', ki
     const place = await createCatalog(kind);
     await place.runHere([
       'import',
-      place.file('before.ndjson', lines([{ sku: 'P1', name: 'Mug', price: 1 }])),
+      place.file('before.ndjson', ndjsonOf([{ sku: 'P1', name: 'Mug', price: 1 }])),
     ]);
     const imagesAfter = async (...records: object[]) => {
-      await place.runHere(['import', place.file('p.ndjson', lines(records))]);
+      await place.runHere(['import', place.file('p.ndjson', ndjsonOf(records))]);
       return (await productsOf(place))[1]?.images.map(({ url, alt }) => [url, alt]);
     };
     expect(await imagesAfter(lamp([front]), lamp([side, { url: front.url }]), lamp(undefined))).toEqual([
@@ -55,10 +53,10 @@ describeOnDatabases('records that repeat the sku of an earlier record on %s', ki
     const place = await createCatalog(kind);
     await place.runHere([
       'import',
-      place.file('before.ndjson', lines([{ sku: 'P1', name: 'Mug', price: 1 }])),
+      place.file('before.ndjson', ndjsonOf([{ sku: 'P1', name: 'Mug', price: 1 }])),
     ]);
     const shirt = { sku: 'S', name: 'Shirt', price: 1, variants: [{ sku: 'X', options: { Size: 'S' } }] };
-    const file = lines([shirt, { sku: 'X', name: 'Other', price: 1 }, { ...shirt, price: 2 }]);
+    const file = ndjsonOf([shirt, { sku: 'X', name: 'Other', price: 1 }, { ...shirt, price: 2 }]);
     const ended = await place.runHere(['import', place.file('p.ndjson', file)]);
     expect(ended.out).toStartWith('1 created, 1 updated, 0 unchanged, 1 rejected');
     expect(ended.err).toMatch(/^line 2: sku: "X" is already the sku of a variant of/m);
@@ -71,7 +69,7 @@ test('skus and external ids that a spreadsheet has rounded are counted: they may
     const importRecords = (...records: readonly object[]) =>
       place.runHere([
         'import',
-        place.file('p.ndjson', lines(records.map(one => ({ name: 'A', price: 1, ...one })))),
+        place.file('p.ndjson', ndjsonOf(records.map(one => ({ name: 'A', price: 1, ...one })))),
       ]);
     const note = 'skus or external ids look like numbers that a spreadsheet has rounded';
     const variants = [{ sku: '4E+12', options: { Size: 'S' } }];

@@ -1,7 +1,7 @@
 /** Products with their variants in one file: what is added, what is updated, and what is refused entirely. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
+import { createCatalog, ndjsonOf, productsOf, variantsOf, versionOf } from '../program.ts';
 
 const shirt = (members: object = {}, variants: readonly object[] = [small, medium]) => ({
   ...{ sku: 'SHIRT', externalId: 'shirt-1', name: 'Shirt', price: 30 },
@@ -180,14 +180,13 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
-
 describeOnDatabases('catalog import of variants on %s', kind => {
   for (const { name, before, file, status = 0, says, leaves, products } of scenarios) {
     test(name, async () => {
       const place = await createCatalog(kind);
-      if (before !== undefined) await place.runHere(['import', place.file('before.ndjson', lines(before))]);
-      const run = ['import', place.file('p.ndjson', lines(file))];
+      if (before !== undefined)
+        await place.runHere(['import', place.file('before.ndjson', ndjsonOf(before))]);
+      const run = ['import', place.file('p.ndjson', ndjsonOf(file))];
       const dry = await place.runHere([...run, '--dry-run']);
       const ended = await place.runHere(run);
       for (const text of says) {
@@ -217,7 +216,7 @@ describeOnDatabases('catalog import of variants on %s', kind => {
     const variants = Array.from({ length: count }, (_, index) => ({
       options: { Size: `${index % 30}`, Colour: `${Math.floor(index / 30)}` },
     }));
-    await source.runHere(['import', source.file('p.ndjson', lines([shirt({ images }, variants)]))]);
+    await source.runHere(['import', source.file('p.ndjson', ndjsonOf([shirt({ images }, variants)]))]);
     const { out } = await source.run(['export', '--format', 'ndjson']);
     expect(out.trimEnd()).not.toContain('\n');
     expect(await target.run(['import', '-'], out)).toMatchObject({

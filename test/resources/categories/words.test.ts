@@ -1,7 +1,7 @@
 /** The words of a category's former path are kept for misspelt searches while any product is indexed by them. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { createPlace, databaseOf, type Place } from '../../cli/program.ts';
+import { createPlace, databaseOf, ndjsonOf, type Place } from '../../cli/program.ts';
 import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -38,7 +38,7 @@ describeOnDatabases('the words of former paths on %s', kind => {
       price: 1,
       category,
     }));
-    const file = place.file(`${name}.ndjson`, records.map(record => `${JSON.stringify(record)}\n`).join(''));
+    const file = place.file(`${name}.ndjson`, ndjsonOf(records));
     expect((await place.runHere(['import', file])).status).toBe(0);
   };
   const write = (statement: ReturnType<typeof sql>) =>

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   addProduct,
   nowOf,
-  type Product,
   pathOf,
   plainProduct,
   read,
+  readListedIds,
   whole,
 } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -166,12 +166,7 @@ describeOnDatabases('details of products on %s', kind => {
   const base = { name: 'Lamp', price: 12.5 };
   const send = (method: string, path: string, body: unknown, type = 'application/json') =>
     call(service, { method, path, as: 'editor', body, headers: { 'Content-Type': type } });
-  const idsOf = async (query: string): Promise<number[]> => {
-    const { status, body } = await call(service, { path: `/v1/products?${query}`, as: 'user' });
-    expect([query, status]).toEqual([query, 200]);
-    expect([query, body.meta.total]).toEqual([query, body.data.length]);
-    return body.data.map(({ id }: Product) => id);
-  };
+  const idsOf = (query: string) => readListedIds(service, query);
 
   test.each(accepted)('accepts %s', async (name, sent, has) => {
     const request = { name, method: 'POST', path: '/v1/products', as: 'editor', status: 201 } as const;

@@ -1,6 +1,6 @@
 /** Filters of lists of products by their data: each alone, together, and after every change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
+import { addProduct, type Product, pathOf, readListedIds } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -13,12 +13,7 @@ describeOnDatabases('filters of products on %s', kind => {
   afterAll(() => service.stop());
   const send = (method: string, path: string, body: unknown) =>
     call(service, { method, path, as: 'editor', body });
-  const idsOf = async (query: string): Promise<number[]> => {
-    const { status, body } = await call(service, { path: `/v1/products?${query}`, as: 'user' });
-    expect([query, status]).toEqual([query, 200]);
-    expect([query, body.meta.total]).toEqual([query, body.data.length]);
-    return body.data.map(({ id }: Product) => id);
-  };
+  const idsOf = (query: string) => readListedIds(service, query);
 
   test('lists are filtered by the exact name, and follow every change', async () => {
     const name = 'Named, exactly & so';

@@ -1,5 +1,6 @@
 /** Passwords: changing one's own, and the reset for users who forgot theirs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { another, post } from '../../support/data/addresses.ts';
 import { eventsOf } from '../../support/data/events.ts';
 import { addKey, addPerson, refreshWith, signInAs } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
@@ -10,9 +11,6 @@ import { describeOnDatabases } from '../../support/service/databases.ts';
 import { password, startTestService, type TestService } from '../../support/service/service.ts';
 
 const hour = 60 * 60 * 1000;
-const another = 'another long password';
-const post = (service: TestService, path: string, body: unknown) =>
-  call(service, { method: 'POST', path, body });
 const forgot = (service: TestService, email: string) => post(service, '/v1/auth/forgot-password', { email });
 const reset = (service: TestService, token: string, secret = another) =>
   post(service, '/v1/auth/password-reset', { token, password: secret });

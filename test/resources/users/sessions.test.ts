@@ -1,5 +1,6 @@
 /** Staying signed in: refresh tokens, their lifetimes, signing out, and limits on guessing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { another, post } from '../../support/data/addresses.ts';
 import { addPerson, type Person, refreshWith, signInAs } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
 import { play } from '../../support/http/scenario.ts';
@@ -10,8 +11,6 @@ import { describeOnDatabases } from '../../support/service/databases.ts';
 import { emailOf, password, startTestService, type TestService } from '../../support/service/service.ts';
 
 const day = 24 * 60 * 60 * 1000;
-const post = (service: TestService, path: string, body: unknown) =>
-  call(service, { method: 'POST', path, body });
 const login = (service: TestService, email = emailOf('user'), secret = password) =>
   post(service, '/v1/auth/login', { email, password: secret });
 const refresh = (service: TestService, refreshToken: unknown) =>
@@ -19,7 +18,6 @@ const refresh = (service: TestService, refreshToken: unknown) =>
 
 /** Ends the sessions of an account with a request that was prepared before any sign-in is in flight. */
 type Ending = (service: TestService, account: Person) => Promise<() => Promise<{ readonly status: number }>>;
-const another = 'another long password';
 const endings: [name: string, role: 'editor' | 'user', ending: Ending][] = [
   [
     'a change of the password',

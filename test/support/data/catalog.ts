@@ -1,4 +1,5 @@
 /** Products for tests to work on. */
+import { expect } from 'bun:test';
 import { call, type Received } from '../http/http.ts';
 import type { TestService } from '../service/service.ts';
 
@@ -111,4 +112,12 @@ export async function awaitNames(service: TestService): Promise<void> {
 export async function settleShown(service: TestService): Promise<void> {
   await awaitNames(service);
   await service.settle();
+}
+
+/** The ids of the products in a list, all of them on its first page. */
+export async function readListedIds(service: TestService, query: string): Promise<number[]> {
+  const { status, body } = await call(service, { path: `/v1/products?${query}`, as: 'user' });
+  expect([query, status]).toEqual([query, 200]);
+  expect([query, body.meta.total]).toEqual([query, body.data.length]);
+  return body.data.map(({ id }: Product) => id);
 }

@@ -1,5 +1,5 @@
 /** Imports files while a service runs on the same database, and reads what the service shows of them. */
-import { createPlace, databaseOf, type Ended, type Place } from '../../cli/program.ts';
+import { createPlace, databaseOf, type Ended, ndjsonOf, type Place } from '../../cli/program.ts';
 import { call, type Received } from '../http/http.ts';
 import { type DatabaseKind, startTestService, type TestService } from '../service/service.ts';
 
@@ -28,7 +28,7 @@ export async function startImports(kind: DatabaseKind): Promise<Imports> {
     const file =
       typeof content === 'string'
         ? place.file('in.csv', content)
-        : place.file('in.ndjson', content.map(record => `${JSON.stringify(record)}\n`).join(''));
+        : place.file('in.ndjson', ndjsonOf(content));
     return place.runHere(['import', file, ...options]);
   };
   return {

@@ -44,3 +44,7 @@ export async function olderDatabase(kind: string, name: string) {
     },
   };
 }
+
+/** The short form of a product as it was stored: the paths of its categories are on a line of their own. */
+export const storeList = (list: readonly unknown[]): string =>
+  JSON.stringify(list).replace('[null,[],', '[null,[],\n');
