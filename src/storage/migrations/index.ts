@@ -44,6 +44,7 @@ import { administrators } from './0041-expand-administrators.ts';
 import { ownPrices } from './0042-own-prices.ts';
 import { lessMarkup } from './0043-expand-less-markup.ts';
 import { decimals } from './0044-expand-decimals.ts';
+import { fewerSpellings } from './0045-expand-fewer-spellings.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -91,4 +92,5 @@ export const migrations: readonly Migration[] = [
   ownPrices,
   lessMarkup,
   decimals,
+  fewerSpellings,
 ];

@@ -118,6 +118,21 @@ export function createSpelling(
       for (const some of splitIntoParts(words, wordsAtOnce)) await insert(session, some);
     },
 
+    /** Removes the words that no existing document has. @returns whether there were any */
+    async removeUnused(session: Session): Promise<boolean> {
+      const indexed = await session.all(statements.indexed(limit).compile(build));
+      const used = new Set(indexed.map(({ word }) => word));
+      const kept = (await session.all(keptWords.compile(build))).map(({ word }) => word);
+      // All transactions use the same order, so that no deadlock arises.
+      const words = await sortInSlices(omitWords(kept, used));
+      for (const some of splitIntoParts(words, wordsAtOnce)) {
+        // Another transaction may have added a document with one of the words before they are locked here.
+        await lockExclusively(session, some);
+        await remove(session, await findUnused(session, some));
+      }
+      return words.length > 0;
+    },
+
     /** Whether exactly the words of the existing documents are kept, each under all of its spellings. */
     async isWhole(session: Session): Promise<boolean> {
       const indexed = await session.all(statements.indexed(limit).compile(build));
