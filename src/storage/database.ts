@@ -194,8 +194,8 @@ export interface Dialect {
     readonly real: RawBuilder<unknown>;
     readonly moment: RawBuilder<unknown>;
   };
-  /** Returns a row if there is a table of this name. */
-  readonly table: (name: string) => RawBuilder<unknown>;
+  /** Returns a row if there is a table of this name with this column. */
+  readonly column: (table: string, name: string) => RawBuilder<unknown>;
   /** The encoding of stored texts; undefined where it always has all characters. */
   readonly encoding?: RawBuilder<{ encoding: string }>;
   /** Chooses which row of a counter this connection adds to, so that concurrent writers do not wait for one row. */

@@ -3,14 +3,16 @@
  * is prepared before that transaction.
  */
 import { sql } from 'kysely';
-import type { Database, Dialect, Session, Transaction } from '../database.ts';
+import { getErrorCode, getErrorMessage } from '../../error-text.ts';
+import { type Database, type Dialect, type Session, StorageError, type Transaction } from '../database.ts';
 import { migrations } from './index.ts';
 import type { Migration } from './migration.ts';
 
 /**
  * @param begin is called once with the name of each migration, before it begins; not for a new database, which is quick
  * @returns the names of the migrations that ran, in order; none when the database was up to date
- * @throws Error when a newer program has migrated the database further than this one knows
+ * @throws Error when a newer program has migrated the database further than this one knows, or when the database is not
+ * a catalog and cannot become one
  */
 export async function migrate(
   database: Database,
@@ -26,9 +28,11 @@ export async function migrate(
     begin(name);
   };
   for (let prepared: Migration | undefined; ; ) {
-    const { names, next } = await database.exclusively(session =>
-      runMissing(database, session, { prepared, ran, now, begin: beginOnce }),
-    );
+    const { names, next } = await database
+      .exclusively(session => runMissing(database, session, { prepared, ran, now, begin: beginOnce }))
+      .catch(async error => {
+        throw await toCreationError(error, database);
+      });
     ran.push(...names);
     if (next === undefined) return ran;
     await next.prepare?.(database);
@@ -68,7 +72,7 @@ async function runMissing(
 ): Promise<{ readonly names: readonly string[]; readonly next: Migration | undefined }> {
   const { build, dialect } = database;
   // Only where it is missing: PostgreSQL lets no role without CREATE run the statement, even if it has nothing to do.
-  const table = await session.first(dialect.table('migrations').compile(build));
+  const table = await session.first(buildMigrationsLookup(dialect).compile(build));
   if (table === undefined) await session.run(buildMigrationsTable(dialect).compile(build));
   const done = await readApplied(session, database);
   refuseNewer(done);
@@ -114,7 +118,21 @@ const isExpansion = (name: string): boolean => /^\d{4}-expand-/.test(name);
 
 /** Whether migrations have run in the database: false for a new database, or that of another program. */
 export async function isCatalog({ read, build, dialect }: Database): Promise<boolean> {
-  return (await read.first(dialect.table('migrations').compile(build))) !== undefined;
+  return (await read.first(buildMigrationsLookup(dialect).compile(build))) !== undefined;
+}
+
+/** Other programs have tables of this name, but with other columns. */
+const buildMigrationsLookup = ({ column }: Dialect) => column('migrations', 'applied_at');
+
+/** An error of the server or of SQLite, which says only what it refused, with what to do; others as they are. */
+async function toCreationError(error: unknown, database: Database): Promise<unknown> {
+  if (error instanceof StorageError || getErrorCode(error) === undefined || (await isCatalog(database)))
+    return error;
+  const setting = database.dialect.name === 'sqlite' ? 'DATA_DIR' : 'DATABASE_URL';
+  return new Error(
+    `no catalog can be created in the database of ${setting}: ${getErrorMessage(error)}; name a database without tables of other programs, in which this user may create tables`,
+    { cause: error },
+  );
 }
 
 /**

@@ -59,7 +59,8 @@ const dialect: Dialect = {
     real: sql`double precision`,
     moment: sql`double precision`,
   },
-  table: name => sql`select 1 as found where to_regclass(${name}) is not null`,
+  column: (table, name) => sql`select 1 as found from pg_attribute
+    where attrelid = to_regclass(${table}) and attname = ${name} and not attisdropped`,
   encoding: sql`select current_setting('server_encoding') as encoding`,
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   changes: { prepare: eventsByTransaction },

@@ -38,7 +38,7 @@ const dialect: Dialect = {
     real: sql`real`,
     moment: sql`integer`,
   },
-  table: name => sql`select 1 as found from sqlite_schema where type = 'table' and name = ${name}`,
+  column: (table, name) => sql`select 1 as found from pragma_table_info(${table}) where name = ${name}`,
   slot: sql<number>`0`,
   changes: { prepare: [] },
   dependents: parent => sql`select m.name as child, f."from" as "column", f.on_delete as action

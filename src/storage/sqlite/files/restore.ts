@@ -69,7 +69,9 @@ function inspect(copy: string, temporary: string, accepts: (migrations: readonly
     // Copies the log into the file and removes it.
     connection.run('PRAGMA journal_mode = DELETE');
     verify(connection);
-    const isCatalog = connection.query("select 1 from sqlite_schema where name = 'migrations'").get();
+    const isCatalog = connection
+      .query("select 1 from pragma_table_info('migrations') where name = 'applied_at'")
+      .get();
     if (isCatalog === null) throw new Error('it is not a Catalog database: it has no table of migrations');
     const names = connection.query<{ name: string }, []>('select name from migrations').all();
     accepts(names.map(({ name }) => name));
