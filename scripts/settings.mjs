@@ -23,8 +23,17 @@ export function environmentIn(folder) {
 }
 
 function readIn(folder) {
+  const bytes = readBytesIn(folder);
+  if (bytes === undefined) return undefined;
+  // Windows PowerShell writes UTF-16. No variable can hold the character 0.
+  if (bytes.includes(0)) fail('is not a text in UTF-8; save it in this encoding');
+  // A byte order mark would become part of the first name.
+  return bytes.toString('utf8').replace(/^\uFEFF/, '');
+}
+
+function readBytesIn(folder) {
   try {
-    return readFileSync(join(folder, '.env'), 'utf8');
+    return readFileSync(join(folder, '.env'));
   } catch (error) {
     if (error.code !== 'ENOENT')
       fail(`cannot be read (${error.code}); change its owner or mode, or remove it`);

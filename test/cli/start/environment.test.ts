@@ -37,6 +37,20 @@ test('.env in the current folder is read, and the environment takes precedence',
   place.remove();
 });
 
+test('.env as Windows writes it: a byte order mark is no part of the first name, and UTF-16 is refused', async () => {
+  const place = await createPlace('sqlite');
+  place.file('.env', '\uFEFFDATA_DIR=./from-file\r\nDEFAULT_CURRENCY=CHF\r\n');
+  expect(await launch(place, ['migrate'])).toMatchObject({ status: 0, err: '' });
+  expect(existsSync(join(place.folder, 'from-file', 'catalog.db'))).toBe(true);
+  place.file('.env', Buffer.from('\uFEFFDATA_DIR=./other\r\n', 'utf16le'));
+  expect(await launch(place, ['migrate'])).toEqual({
+    status: 1,
+    out: '',
+    err: 'catalog: .env in the current folder is not a text in UTF-8; save it in this encoding\n',
+  });
+  place.remove();
+});
+
 /** Values as written in the file, and as the program reads them. */
 const values: readonly (readonly [written: string, value: string])[] = [
   ['pa$word-$HOME-x', 'pa$word-$HOME-x'],
