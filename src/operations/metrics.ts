@@ -34,7 +34,7 @@ export async function formatMetrics({
 }: MetricsSources): Promise<string> {
   const backlog = await queues.backlog();
   const routes = [...observer.numbers()];
-  const memory = process.memoryUsage();
+  const memory = readMemory();
   const cpu = process.cpuUsage();
   const size = database.size();
   const { p99, longest } = loop.read();
@@ -107,8 +107,18 @@ export async function formatMetrics({
     formatFamily('process_cpu_seconds_total', 'counter', 'CPU time used.', [
       ` ${(cpu.user + cpu.system) / 1_000_000}`,
     ]),
-    formatFamily('process_resident_memory_bytes', 'gauge', 'Resident memory.', [` ${memory.rss}`]),
-    formatFamily('process_heap_bytes', 'gauge', 'JavaScript heap in use.', [` ${memory.heapUsed}`]),
+    formatFamily(
+      'process_resident_memory_bytes',
+      'gauge',
+      'Resident memory.',
+      memory === undefined ? [] : [` ${memory.rss}`],
+    ),
+    formatFamily(
+      'process_heap_bytes',
+      'gauge',
+      'JavaScript heap in use.',
+      memory === undefined ? [] : [` ${memory.heapUsed}`],
+    ),
     formatFamily('process_uptime_seconds', 'gauge', 'Time since the start.', [
       ` ${process.uptime().toFixed(3)}`,
     ]),
@@ -192,6 +202,15 @@ function formatMediaFamilies(numbers: MediaNumbers): string[] {
 }
 
 /** One metric with its help, type and samples; a sample is the text after the name. */
+/** Undefined when no more files can be opened, since the numbers are read from one. */
+function readMemory(): NodeJS.MemoryUsage | undefined {
+  try {
+    return process.memoryUsage();
+  } catch {
+    return undefined;
+  }
+}
+
 function formatFamily(name: string, type: string, help: string, samples: readonly string[]): string {
   const lines = samples.map(sample => `${name}${sample}`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.map(line => `${line}\n`).join('')}`;

@@ -6,6 +6,7 @@ import { getErrorCode } from '../error-text.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
 import { isObject } from '../json-object.ts';
 import { getExponent } from '../money.ts';
+import { requireSpareFiles } from '../open-files.ts';
 import { type Clock, hourMs } from './clock.ts';
 import { prepareLibrary } from './library.ts';
 import {
@@ -137,6 +138,7 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
  * would wait forever.
  */
 async function fetchObject(...request: Parameters<typeof fetch>): Promise<Response> {
+  requireSpareFiles();
   const response = await fetch(...request);
   const text = await response.text();
   const { status, headers } = response;

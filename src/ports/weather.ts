@@ -1,5 +1,6 @@
 /** The weather port: a provider with the HTTP interface of Open-Meteo. */
 import { z } from 'zod';
+import { requireSpareFiles } from '../open-files.ts';
 
 export interface CityLocation {
   readonly name: string;
@@ -72,6 +73,7 @@ export function openMeteo(weatherUrl: string, geocodingUrl: string): WeatherProv
 }
 
 async function ask(url: string): Promise<unknown> {
+  requireSpareFiles();
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, { signal, redirect: 'error', headers: { Accept: 'application/json' } });
   if (!response.ok) {

@@ -4,6 +4,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { HttpError } from '../../../http/errors.ts';
+import { requireSpareFiles } from '../../../open-files.ts';
 import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from '../store.ts';
 import type { InvoiceDocument } from './document.ts';
 
@@ -78,7 +80,13 @@ function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<Arr
     idle.unref();
   }
 
+  /** @throws HttpError 503 when too few files can be opened */
   function start(): Worker {
+    try {
+      requireSpareFiles();
+    } catch (error) {
+      throw new HttpError('SERVICE_BUSY', { headers: { 'Retry-After': '2' }, cause: error });
+    }
     const made = new Worker(new URL('./worker.ts', import.meta.url));
     made.unref();
     made.on('message', settle);

@@ -8,6 +8,7 @@
  * that outruns it waits, and without the thread SQLite's own checkpoint inside COMMIT takes over.
  */
 import { Worker } from 'node:worker_threads';
+import { requireSpareFiles } from '../../../open-files.ts';
 import type { Connected } from '../connected.ts';
 import { endThread } from './end.ts';
 
@@ -63,7 +64,9 @@ export function createCheckpoints(writer: Connected, file: string) {
     writer.execute(`PRAGMA wal_autocheckpoint = ${wanted / pageSize}`);
     settle();
   };
+  /** @throws Error when too few files can be opened */
   function start(): Worker {
+    requireSpareFiles();
     const made = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { workerData: file });
     made.unref();
     made.on('message', () => {
@@ -79,8 +82,13 @@ export function createCheckpoints(writer: Connected, file: string) {
     copied = false;
     isLast = last;
     notCopied = undefined;
+    try {
+      thread ??= start();
+    } catch {
+      // Too few files can be opened: the log grows until they can, or up to the limit at which SQLite copies it itself.
+      return;
+    }
     copying = Promise.withResolvers();
-    thread ??= start();
     thread.postMessage('checkpoint');
   }
 

@@ -5,6 +5,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { CompiledQuery } from 'kysely';
+import { getErrorMessage } from '../../../error-text.ts';
+import { requireSpareFiles } from '../../../open-files.ts';
 import { type Session, StorageError, type StorageErrorKind } from '../../database.ts';
 import { endThread } from './end.ts';
 
@@ -29,7 +31,13 @@ export function createBackgroundReader(file: string, renew?: () => void) {
   const pending: PromiseWithResolvers<unknown[]>[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
+  /** @throws StorageError `unavailable` when too few files can be opened */
   function start(): Worker {
+    try {
+      requireSpareFiles();
+    } catch (error) {
+      throw new StorageError('unavailable', getErrorMessage(error), { cause: error });
+    }
     const made = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
     made.unref();
     made.on('message', (result: BackgroundResult) => {
