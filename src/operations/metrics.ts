@@ -34,7 +34,6 @@ export async function formatMetrics({
 }: MetricsSources): Promise<string> {
   const backlog = await queues.backlog();
   const routes = [...observer.numbers()];
-  const memory = readMemory();
   const cpu = process.cpuUsage();
   const size = database.size();
   const { p99, longest } = loop.read();
@@ -107,18 +106,7 @@ export async function formatMetrics({
     formatFamily('process_cpu_seconds_total', 'counter', 'CPU time used.', [
       ` ${(cpu.user + cpu.system) / 1_000_000}`,
     ]),
-    formatFamily(
-      'process_resident_memory_bytes',
-      'gauge',
-      'Resident memory.',
-      memory === undefined ? [] : [` ${memory.rss}`],
-    ),
-    formatFamily(
-      'process_heap_bytes',
-      'gauge',
-      'JavaScript heap in use.',
-      memory === undefined ? [] : [` ${memory.heapUsed}`],
-    ),
+    ...formatMemory(),
     formatFamily('process_uptime_seconds', 'gauge', 'Time since the start.', [
       ` ${process.uptime().toFixed(3)}`,
     ]),
@@ -201,16 +189,20 @@ function formatMediaFamilies(numbers: MediaNumbers): string[] {
   ];
 }
 
-/** One metric with its help, type and samples; a sample is the text after the name. */
-/** Undefined when no more files can be opened, since the numbers are read from one. */
-function readMemory(): NodeJS.MemoryUsage | undefined {
+/** None when no more files can be opened, since the numbers are read from one. */
+function formatMemory(): string[] {
   try {
-    return process.memoryUsage();
+    const { rss, heapUsed } = process.memoryUsage();
+    return [
+      formatFamily('process_resident_memory_bytes', 'gauge', 'Resident memory.', [` ${rss}`]),
+      formatFamily('process_heap_bytes', 'gauge', 'JavaScript heap in use.', [` ${heapUsed}`]),
+    ];
   } catch {
-    return undefined;
+    return [];
   }
 }
 
+/** One metric with its help, type and samples; a sample is the text after the name. */
 function formatFamily(name: string, type: string, help: string, samples: readonly string[]): string {
   const lines = samples.map(sample => `${name}${sample}`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.map(line => `${line}\n`).join('')}`;

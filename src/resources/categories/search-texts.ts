@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import type { Consumer } from '../../events/dispatcher.ts';
 import type { Queue } from '../../events/queue.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { getPathsAbove, renamePath } from '../../storage/categories/names.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
@@ -14,7 +15,7 @@ import { createSearchIndex, rewordedCollection } from '../../storage/search/inde
 import { toDocumentWords } from '../../storage/search/text/words.ts';
 import { productOf } from '../products/row.ts';
 import { toSearchText } from '../products/search-text.ts';
-import type { Stores } from '../stores.ts';
+import type { ProductStore } from '../products/store.ts';
 import type { Categorized } from './assign.ts';
 import type { StoredCategory } from './row.ts';
 
@@ -75,7 +76,14 @@ const add = (queue: Queue, session: Session, progress: Progress, at: number) =>
     at,
   });
 
-export function createSearchTextConsumer({ database, queue, clock, products }: Stores): Consumer {
+interface Parts {
+  readonly database: Database;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly products: Pick<ProductStore, 'lockMany'>;
+}
+
+export function createSearchTextConsumer({ database, queue, clock, products }: Parts): Consumer {
   const search = createSearchIndex(database);
   const versions = createCollectionVersions(database);
   const tree = createCategoryTree(database);
