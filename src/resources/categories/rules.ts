@@ -41,12 +41,14 @@ export function requirePlace(
  * @throws HttpError 400 naming what makes the path longer
  */
 export function requirePathSize(path: string, moved: StoredCategory | undefined, bytesBelow: number): void {
-  const added = moved === undefined ? 0 : bytesBelow - Buffer.byteLength(moved.path);
-  const bytes = Buffer.byteLength(path) + Math.max(0, added);
-  if (bytes <= maxPathBytes) return;
-  const isRenamed = splitPath(path).at(-1) !== moved?.name;
+  const former = moved === undefined ? 0 : Buffer.byteLength(moved.path);
+  const size = Buffer.byteLength(path);
+  const bytes = size + Math.max(0, bytesBelow - former);
+  // A path that is not longer than before is accepted: the embedded database may hold such paths from before this rule.
+  if (bytes <= maxPathBytes || size <= former) return;
+  const field = splitPath(path).at(-1) === moved?.name ? 'parentId' : 'name';
   const message = `makes a path of ${bytes} bytes in UTF-8, and ${maxPathBytes} are allowed`;
-  throw createFieldError(isRenamed ? 'name' : 'parentId', 'maxBytes', message);
+  throw createFieldError(field, 'maxBytes', message);
 }
 
 /** The error for a name that a sibling already has. */
