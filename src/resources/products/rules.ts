@@ -15,7 +15,8 @@ export function refuseImpossible(before: Product | undefined, { stock, images }:
   const unknown = findUnknownImage(before?.images ?? [], images);
   if (unknown !== undefined) {
     const { index, field } = unknown;
-    throw createFieldError(['images', index, field], 'unknown', 'must be the id of an image of the product');
+    const rule = `must be the ${field === 'id' ? 'id' : 'address'} of an image of the product`;
+    throw createFieldError(['images', index, field], 'unknown', `${rule}, not ${images[index]?.[field]}`);
   }
   refuseOwnStock(before, stock);
   refuseBelowReserved(before?.stock ?? null, stock);

@@ -157,6 +157,11 @@ const refused: [name: string, sent: object, problems: [string, string][]][] = [
   ['stock that is a number', { stock: 5 }, [['stock', 'type']]],
 ];
 
+const strangeImages = [
+  [{ id: 5 }, 'images.0.id: must be the id of an image of the product, not 5'],
+  [{ url: '/media/abc' }, 'images.0.url: must be the address of an image of the product, not /media/abc'],
+] as const;
+
 describeOnDatabases('details of products on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
@@ -183,6 +188,13 @@ describeOnDatabases('details of products on %s', kind => {
     const request = { name, method: 'POST', path: '/v1/products', as: 'editor', status: 400 } as const;
     await play(service, { ...request, body: { ...base, ...sent }, problems });
   });
+
+  for (const [image, message] of strangeImages) {
+    test(`an image that the product does not have is named: ${Object.keys(image)[0]}`, async () => {
+      const refused = await send('POST', '/v1/products', { ...base, images: [image] });
+      expect([refused.status, refused.body.message]).toEqual([400, message]);
+    });
+  }
 
   test('images keep their ids when reordered or given other texts, in every type of patch', async () => {
     const made = await addProduct(service, { images: [{ url: link, alt: 'A' }, { url: otherLink }] });
