@@ -138,11 +138,12 @@ export function createSuggester(
     const session = { ...database.read, seen: reader.seen() };
     // For `spell`, also if no product is then found by name.
     const isSpelled = await names.refresh();
-    const { text: before, isComplete } = parseBeginning(query, names.spell);
+    const { text: before, isComplete, isJoined } = parseBeginning(query, names.spell);
     const named = visible.includes('product') ? await findByName(query) : [];
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Words of documents include pieces of codes, so they are used only if no name has a completion.
-    const common = isWord && visible.includes('product') ? await names.completions(wanted, maxWords) : [];
+    const common =
+      isWord && visible.includes('product') ? await names.completions(wanted, maxWords, isJoined) : [];
     const isProvisional = (!isSpelled || named === 'unread' || common === undefined) && !names.areTooMany();
     const key = `${types.join()} ${wanted.join(' ')}`;
     const longer =

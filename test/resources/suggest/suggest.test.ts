@@ -73,6 +73,23 @@ describeOnDatabases('suggestions on %s', kind => {
     expect(await words('wool ca')).toEqual([]);
   });
 
+  test('keep the decimal point, and complete a word after a hyphen only with words that follow', async () => {
+    await using service = await startTestService(kind);
+    for (const name of ['Norda Akku-Bohrer', 'Borda Akku-Bohrer, braun', 'HDMI 2.1 Kabel', 'Reis 2,5 kg'])
+      await addProduct(service, { name });
+    await awaitNames(service);
+    for (const [query, ...expected] of [
+      ['akku-b', 'akku-bohrer'],
+      ['akku b', 'akku bohrer', 'akku borda', 'akku braun'],
+      ['hdmi 2.1 ka', 'hdmi 2.1 kabel'],
+      ['reis 2,5 k', 'reis 2,5 kg'],
+    ]) {
+      const path = `/v1/search/suggest?q=${encodeURIComponent(query ?? '')}`;
+      const { body } = await call(service, { path, as: 'user' });
+      expect([query, body.words.toSorted()]).toEqual([query, expected]);
+    }
+  });
+
   test('complete words from current names, including those changed since the names were read', async () => {
     await using service = await startTestService(kind);
     const shirt = await addProduct(service, { name: 'Wool shirt', category: 'Shoes' });

@@ -80,13 +80,24 @@ function findHits(layers: readonly Layer[], weights: readonly number[]): NameHit
   return hits.sort((one, other) => other.score - one.score || one.id - other.id);
 }
 
-/** Words with a prefix, commonest first, from the compared names that have all words of a query themselves. */
-export function findCompletions(layers: readonly Layer[], beginning: string, most: number): string[] {
+/**
+ * Words with a prefix, commonest first, from the compared names that have all words of a query themselves.
+ * @param before the word that must come immediately before them, if any
+ */
+export function findCompletions(
+  layers: readonly Layer[],
+  beginning: string,
+  most: number,
+  before?: string,
+): string[] {
   const counts = new Map<string, number>();
   for (const { arrays, place } of findMatches(removeForms(layers))) {
     const { words, offsets, sequence } = arrays;
     const own = sequence.subarray(offsets[place] ?? 0, offsets[place + 1] ?? 0);
-    for (const at of new Set(own)) {
+    const following = own.filter(
+      (_, index) => before === undefined || words[own[index - 1] ?? -1] === before,
+    );
+    for (const at of new Set(following)) {
       const word = words[at] ?? '';
       if (word.startsWith(beginning)) counts.set(word, (counts.get(word) ?? 0) + 1);
     }

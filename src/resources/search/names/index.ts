@@ -51,8 +51,13 @@ interface ProductNames {
   /**
    * Completions of the last of these words, commonest first, from names that have all the words before it;
    * undefined while names are not in memory.
+   * @param isJoined whether they must come immediately after the word before: `akku-b` is no `akku-bosch`
    */
-  completions(words: readonly string[], most: number): Promise<readonly string[] | undefined>;
+  completions(
+    words: readonly string[],
+    most: number,
+    isJoined?: boolean,
+  ): Promise<readonly string[] | undefined>;
   /**
    * The word with the accents that names most often give it, as of the last refresh; unchanged if none does or names are
    * not in memory.
@@ -204,14 +209,14 @@ export function createProductNames(
       return layers && findNames(layers, limit);
     },
 
-    async completions(words, most) {
+    async completions(words, most, isJoined = false) {
       const last = words.at(-1) ?? '';
       if (words.length === 1) {
         const current = await refreshView();
         return current && findCommonestWords(current.all, last, most);
       }
       const layers = await readLayers(words);
-      return layers && findCompletions(layers, last, most);
+      return layers && findCompletions(layers, last, most, isJoined ? words.at(-2) : undefined);
     },
   };
 }

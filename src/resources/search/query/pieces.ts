@@ -31,8 +31,8 @@ interface Written {
   readonly between: string;
   /** Whether it is a mark, and so complete: the mark for inches of `27"`. */
   readonly isMark: boolean;
-  /** Whether only a point, comma or slash separates it from the word before it. */
-  readonly isAdjacent: boolean;
+  /** The point, comma or slash that alone separates it from the word before it, or an empty string. */
+  readonly point: string;
   readonly start: number;
   /** Whether the word is part of a text without spaces. */
   readonly isUnspaced: boolean;
@@ -72,7 +72,7 @@ function* parseWrittenWords(query: string): Generator<Written> {
         word,
         between: isFirst && isTight ? between : '',
         isMark,
-        isAdjacent: isFirst && between !== '' && points.includes(between),
+        point: isFirst && points.includes(between) ? between : '',
         start,
         isUnspaced,
       };
@@ -86,6 +86,8 @@ export interface Beginning {
   readonly text: string;
   /** Whether no longer word completes the last one: the `s` of `men's`, the mark of `27"`. */
   readonly isComplete: boolean;
+  /** Whether a hyphen or the like joins the last word to the word before it. */
+  readonly isJoined: boolean;
 }
 
 /** @param spell returns a word as it is shown */
@@ -94,10 +96,14 @@ export function parseBeginning(query: string, spell: (word: string) => string): 
   let last: Written | undefined;
   for (const written of parseWrittenWords(query)) {
     if (last?.isUnspaced === true) text += query.slice(last.start, written.start);
-    else if (last !== undefined) text += spell(last.word) + (written.between === '' ? ' ' : written.between);
+    else if (last !== undefined) text += spell(last.word) + (written.between || written.point || ' ');
     last = written;
   }
-  return { text, isComplete: last !== undefined && (last.isMark || isOwned(last)) };
+  return {
+    text,
+    isComplete: last !== undefined && (last.isMark || isOwned(last)),
+    isJoined: last !== undefined && last.between !== '',
+  };
 }
 
 const isOwned = ({ word, between }: Written): boolean =>
@@ -107,7 +113,7 @@ function toPieces(group: readonly Written[]): Piece[] {
   const words = group.map(({ word }) => word);
   const whole = words.join('');
   if (words.length < 2)
-    return group.map(({ word, isMark, isAdjacent }) => ({ word, parts: [], isMark, isAdjacent }));
+    return group.map(({ word, isMark, point }) => ({ word, parts: [], isMark, isAdjacent: point !== '' }));
   const [, second] = group;
   if (group.length === 2 && second !== undefined && isOwned(second)) return [{ word: whole, parts: [] }];
   const isOne = words.some(word => hasDigit(word) || word.length < minPartLength);
