@@ -37,6 +37,7 @@ const units = [
   'μh uh',
   'ω ohm ohms',
   'kω kohm kohms',
+  'mω mohm mohms',
   'bar',
   'ghz',
   'hp horsepower ps',
@@ -76,7 +77,11 @@ export function findOtherUnits(pieces: readonly Piece[]): Written[] {
     const [number, unit, more] = splitLettersAndDigits(word);
     if (number !== undefined && unit !== undefined)
       return more === undefined
-        ? [...rewriteOneWord(number, unit, first), ...addZero(number, unit, first)]
+        ? [
+            ...rewriteOneWord(number, unit, first),
+            ...addZero(number, unit, first),
+            ...(first < pieces.length - 1 ? addOhm(number, unit, first) : []),
+          ]
         : [];
     const next = pieces[first + 1]?.word ?? '';
     return [
@@ -96,6 +101,10 @@ const addPack = (number: string, at: number): Written[] =>
   isWholeNumber(number) && number.length <= maxPackLength
     ? packEndings.map(ending => ({ choice: [{ word: number + ending }], first: at, last: at }))
     : [];
+
+/** `10k` for `10 kΩ`, as parts of circuits are named. The last word of a query is a prefix anyway. */
+const addOhm = (number: string, unit: string, at: number): Written[] =>
+  unit === 'k' ? [{ choice: [{ word: `${number}kω` }], first: at, last: at }] : [];
 
 /** `4ah` as in texts with `4.0Ah` or `4,0 Ah`, whose words are `4` and `0ah`. */
 function addZero(number: string, unit: string, at: number): Written[] {

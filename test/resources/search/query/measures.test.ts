@@ -58,6 +58,7 @@ const measured = [
   'Elko 100 µF 25 V',
   'Resistor 47 kΩ',
   'Resistor 4.7 kΩ',
+  'Resistor 1 MΩ',
   'Vitamin D3 25 µg',
   'Oak Flooring 20 m²',
   'Bulb 2700K',
@@ -109,6 +110,9 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['2700 kelvin bulb', 'Bulb 2700K'],
     ['resistor 4.7k', 'Resistor 4.7 kΩ'],
     ['resistor 47k', 'Resistor 47 kΩ'],
+    ['47k resistor', 'Resistor 47 kΩ'],
+    ['4,7k resistor', 'Resistor 4.7 kΩ'],
+    ['resistor 1 mohm', 'Resistor 1 MΩ'],
   ])('%j finds %j by another name of the unit', async (query, name) => {
     expect(await findAll(query)).toEqual([name]);
   });
