@@ -2315,7 +2315,7 @@ export interface paths {
         };
         /**
          * Read an image in a size and format
-         * @description Without parameters, returns the image as stored. Other sizes and formats are created on the first request, which is charged to a separate quota; existing ones are free.
+         * @description Without parameters, returns the image as stored. Other sizes and formats are created on the first request, which is charged to a separate quota; existing ones are free. The address alone decides on the format: 406 if Accept does not allow it.
          *
          *     Access: public.
          */

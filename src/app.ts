@@ -12,7 +12,7 @@ import { type BodySpec, type Endpoint, mustParse } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
 import { Exchange, type ServerContext } from './http/exchange.ts';
 import type { Idempotency } from './http/idempotency.ts';
-import { createNegotiate, json, requireBodyType } from './http/negotiate.ts';
+import { createNegotiate, createNotAcceptableError, json, requireBodyType } from './http/negotiate.ts';
 import { isLocal, readClientAddress } from './http/quota/client-address.ts';
 import { createRateLimitError, type Quota } from './http/quota/index.ts';
 import { checkHost, readRequestUrl } from './http/request/address.ts';
@@ -124,9 +124,7 @@ export function createApp(options: AppOptions) {
     if (endpoint.notOffered !== undefined) throw new HttpError('NOT_FOUND', { message: endpoint.notOffered });
     admit(exchange.caller, endpoint.access);
     const mediaType = negotiate.mediaType(request.headers.get('accept'), offered);
-    if (mediaType === undefined) {
-      throw new HttpError('NOT_ACCEPTABLE', { message: `Accept must allow one of ${offered.join(', ')}.` });
-    }
+    if (mediaType === undefined) throw createNotAcceptableError(offered);
     exchange.mediaType = mediaType;
     const { body } = endpoint;
     const sent = body !== undefined && mustParse(body, request.headers);

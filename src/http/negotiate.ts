@@ -59,6 +59,19 @@ export function createNegotiate() {
   };
 }
 
+/**
+ * For a response whose media type does not depend on Accept: it may still refuse that type.
+ * @throws HttpError 406
+ */
+export function requireAcceptance(accept: string | null, mediaType: string): void {
+  if (accept !== null && negotiateMediaType(accept, [mediaType]) === undefined)
+    throw createNotAcceptableError([mediaType]);
+}
+
+/** @param offered the media types of which Accept allows none */
+export const createNotAcceptableError = (offered: readonly string[]): HttpError =>
+  new HttpError('NOT_ACCEPTABLE', { message: `Accept must allow one of ${offered.join(', ')}.` });
+
 function negotiateMediaType(header: string, offered: readonly string[]): string | undefined {
   if (isEmptyList(header)) return offered[0];
   const negotiator = createNegotiator(header);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { createEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
+import { requireAcceptance } from '../http/negotiate.ts';
 import type { Quota } from '../http/quota/index.ts';
 import { acceptRanges } from '../http/response/ranges.ts';
 import type { Reply } from '../http/response/reply.ts';
@@ -75,7 +76,7 @@ export function createMediaEndpoints(media: Media, renditions: Quota): Endpoint[
       operationId: 'getMedia',
       summary: 'Read an image in a size and format',
       description:
-        'Without parameters, returns the image as stored. Other sizes and formats are created on the first request, which is charged to a separate quota; existing ones are free.',
+        'Without parameters, returns the image as stored. Other sizes and formats are created on the first request, which is charged to a separate quota; existing ones are free. The address alone decides on the format: 406 if Accept does not allow it.',
       tag: 'Media',
       access: allow.public,
       exemptFromQuota: true,
@@ -91,25 +92,29 @@ export function createMediaEndpoints(media: Media, renditions: Quota): Endpoint[
         },
       },
       errors: ['RANGE_NOT_SATISFIABLE', 'RATE_LIMITED', 'INVALID_IMAGE', 'MEDIA_UNAVAILABLE', 'SERVICE_BUSY'],
-      async handle({ params, query, address, charge }) {
+      async handle({ params, query, address, charge, header }) {
         const { hash } = params;
         const type = await media.typeOf(hash);
         if (type === undefined) throw createImageNotFoundError(hash);
         const { w, h, fit, format } = query;
-        if (w === undefined && h === undefined && format === undefined)
+        if (w === undefined && h === undefined && format === undefined) {
+          requireAcceptance(header('accept'), type);
           return reply(hash, type, requireFile(await media.original(hash), hash), '');
+        }
         const request: VariantRequest = {
           w,
           h,
           fit: fit ?? 'contain',
           format: format ?? getUsualFormat(type),
         };
+        const variantType = `image/${request.format}` as const;
+        requireAcceptance(header('accept'), variantType);
         if (!(await media.hasVariant(hash, request))) {
           const all = `All ${renditions.limit} image variants allowed in this window have been made`;
           await charge(renditions, `ip:${address}`, all);
         }
         const file = requireFile(await refuseImageErrors('image', media.variant(hash, request)), hash);
-        return reply(hash, `image/${request.format}`, file, toVariantName(request));
+        return reply(hash, variantType, file, toVariantName(request));
       },
     }),
   ];
