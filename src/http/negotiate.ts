@@ -120,6 +120,13 @@ function toEssence(contentType: string): string {
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
 
+/** Whether Content-Encoding names a coding other than identity. It is a list, whose empty elements do not count. */
+function isEncoded(contentEncoding: string | null): boolean {
+  if (contentEncoding === null) return false;
+  const applied = contentEncoding.split(',').map(coding => coding.trim().toLowerCase());
+  return applied.some(coding => coding !== '' && coding !== 'identity');
+}
+
 /**
  * Checks that the operation accepts the Content-Type and Content-Encoding of a body.
  * @returns the media type
@@ -133,8 +140,7 @@ export function requireBodyType(headers: Headers, method: string, accepted: read
       headers: { [name]: accepted.join(', '), ...extra },
     });
   };
-  const encoding = headers.get('content-encoding');
-  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
+  if (isEncoded(headers.get('content-encoding'))) {
     throw refuse('The body must be sent without Content-Encoding.', { 'Accept-Encoding': 'identity' });
   }
   const contentType = headers.get('content-type');

@@ -196,6 +196,27 @@ describeOnDatabases('Accept on %s', kind => {
     });
   });
 
+  test.each([
+    ['identity', 201],
+    ['', 201],
+    ['Identity, identity', 201],
+    [', identity ,', 201],
+    ['identity, br', 415],
+    ['utf-8', 415],
+  ])('a body with Content-Encoding: %j is answered %d', async (coding, status) => {
+    const headers = { 'Content-Type': json, 'Content-Encoding': coding };
+    const body = JSON.stringify({ name: 'Lamp', price: 1 });
+    await play(service, {
+      name: coding,
+      method: 'POST',
+      path: '/v1/products',
+      as: 'editor',
+      headers,
+      body,
+      status,
+    });
+  });
+
   test('a compressed body is refused, and the response names the accepted coding', async () => {
     const headers = { 'Content-Type': json, 'Content-Encoding': 'gzip' };
     const body = Bun.gzipSync(JSON.stringify({ name: 'Lamp', price: 1 }));
