@@ -5,12 +5,14 @@
 import { SQL } from 'bun';
 
 const defaultPort = 5432;
-const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/;
+const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 const host = /^(?:\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i;
 /** The values of libpq's parameter, without those for standbys, since the service writes. */
 const attributes = ['any', 'read-write', 'primary'];
 /** The modes that the driver knows. */
 const sslMode = /^(|disable|allow|prefer|required?|verify[-_](ca|full))$/i;
+const noServer =
+  'names no server: it needs host:port after ://, or the folder of a Unix socket as %2Fvar%2Frun%2Fpostgresql';
 const encoding = 'written as %25, @ as %40, / as %2F, ? as %3F, # as %23';
 
 export type Address = ReturnType<typeof parseAddress>;
@@ -64,6 +66,7 @@ function splitAddress(text: string) {
   if (parts === null) {
     throw new Error('must be a postgres:// or postgresql:// address, or unset for SQLite');
   }
+  if (list === '') throw new Error(noServer);
   return { credentials, list, path, search };
 }
 

@@ -15,6 +15,11 @@ const wrong: readonly (readonly [address: string, rule: string])[] = [
     'postgres://shop:geheim@db,b:70000/goods',
     'names a server with a port that is not from 1 to 65535: "b:70000"',
   ],
+  [
+    'postgres://shop:geheim@/goods?host=/run/postgresql',
+    'names no server: it needs host:port after ://, or the folder',
+  ],
+  ['postgres:///goods', 'names no server: it needs host:port after ://'],
   ['postgres://shop:geheim@d b/goods', 'names a server that is not host:port: "d b"'],
   [
     'postgres://shop:geheim@db/goods?sslmode=foo',
