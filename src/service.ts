@@ -197,7 +197,7 @@ export function startService(options: ServiceOptions): Service {
   }
 
   return {
-    address: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${server.port}`,
+    address: `http://${/^[^[].*:/.test(config.HOST) ? `[${config.HOST}]` : config.HOST}:${server.port}`,
     async settle() {
       await resources.written();
       await dispatcher.settle();

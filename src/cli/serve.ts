@@ -229,7 +229,7 @@ function greet(
   administrator: Administrator | undefined,
   samples: number,
 ): void {
-  const local = address.replace('0.0.0.0', '127.0.0.1');
+  const local = address.replace('0.0.0.0', '127.0.0.1').replace('[::]', '[::1]');
   const lines = ['', `  Catalog is ready at ${local}  (docs: ${local}/docs)`, ''];
   if (samples > 0) lines.push(`  A sample catalog of ${samples} products is in the database.`, '');
   if (administrator?.password !== undefined) {

@@ -1,12 +1,13 @@
 /** Messages about unusable settings: the name, the rule, the value unless it may be secret, and the default. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settings } from '../../src/settings/index.ts';
 import { call } from '../support/http/http.ts';
 import { startTestService } from '../support/service/service.ts';
 import { runHere } from './here.ts';
+import { createPlace, waitFor } from './program.ts';
 
 /** The message of a command that reads its settings before anything else. */
 async function complain(environment: Readonly<Record<string, string>>): Promise<string> {
@@ -125,3 +126,21 @@ test('a currency is refused with the message of the API', async () => {
   const { err } = await runHere(['import', 'any.csv', '--currency', 'euro'], {});
   expect(err).toStartWith(`catalog import: --currency ${message}, not "euro"; see `);
 });
+
+const hasIpv6 = Object.values(networkInterfaces()).some(addresses =>
+  addresses?.some(({ address }) => address === '::1'),
+);
+
+test.skipIf(!hasIpv6).each(['::', '[::]', '::1', '[::1]'])(
+  'HOST=%s: the address that is shown can be requested',
+  async host => {
+    const place = await createPlace('sqlite', { HOST: host });
+    const child = place.start(['serve', '--port', '0']);
+    const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
+    expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await fetch(`${url}/ready`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    place.remove();
+  },
+);
