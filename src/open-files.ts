@@ -2,8 +2,11 @@
 import { closeSync, openSync } from 'node:fs';
 import { getErrorCode } from './error-text.ts';
 
-/** What a thread opens while it loads its code, and some for connections that are accepted at the same time. */
-const minSpareFiles = 32;
+/**
+ * A thread opens fewer than ten files at a time while it loads its code; the rest are for connections that are accepted
+ * before it has done so.
+ */
+const minSpareFiles = 64;
 
 /**
  * To be called before a thread starts, and before a request to another server, the first of which starts a thread in

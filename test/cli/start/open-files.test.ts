@@ -5,7 +5,7 @@ import { halfOpen } from '../../support/http/raw.ts';
 import { signIn } from '../../support/service/service.ts';
 import { createCatalog, waitFor } from '../program.ts';
 
-const maxFiles = 120;
+const maxFiles = 200;
 const limited = ['sh', '-c', `ulimit -n ${maxFiles}; exec "$@"`, 'sh'];
 const account = { ADMIN_EMAIL: 'a@shop.example', ADMIN_PASSWORD: 'correct-horse-9' };
 
