@@ -1,5 +1,7 @@
 /** `npm run bench`: measures the cost of the service; bench/NOTES.md has the method and the results. */
+
 import { cpus } from 'node:os';
+import { readCommandLine } from '../scripts/command-line.ts';
 import { measureFsync } from './fsync.ts';
 import { measureImport } from './import.ts';
 import { measureRequests } from './load/requests.ts';
@@ -68,8 +70,12 @@ async function conditions(options: Options, postgres: PostgresServer | undefined
   ].join(' ');
 }
 
+const options = readCommandLine(
+  'bench',
+  () => readOptions(process.argv.slice(2)),
+  'see npm run bench -- --help',
+);
 try {
-  const options = readOptions(process.argv.slice(2));
   if (options === 'help') console.log(help);
   else await run(options);
 } catch (error) {

@@ -2,33 +2,23 @@
  * `npm run fuzz`: valid, borderline and hostile requests to every operation, made from the document the service
  * publishes. Fails when a response is a 5xx, violates the document, leaks internals, or does not arrive.
  */
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../scripts/command-line.ts';
 import { createCluster, throwaway } from '../scripts/tests/postgresql.ts';
-import { type DatabaseKind, databaseKinds } from '../test/support/service/service.ts';
+import type { DatabaseKind } from '../test/support/service/service.ts';
 import { removeTemplates } from '../test/support/service/template.ts';
 import { runCampaign } from './campaign.ts';
+import { help, readOptions } from './options.ts';
 
-const help = `npm run fuzz -- [options]
-  --requests N        requests to send to each database (5000)
-  --seed S            repeats a run; a new one each time when not given
-  --database KIND     sqlite (default), postgresql or both`;
-
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '5000' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
-    database: { type: 'string', default: 'sqlite' },
-    help: { type: 'boolean', default: false },
-  },
-});
-const requests = Number(values.requests);
-const seed = Number(values.seed);
-const kinds = databaseKinds.filter(kind => values.database === 'both' || values.database === kind);
-if (values.help || !isCount(requests) || !isCount(seed) || kinds.length === 0) {
-  console.error(help);
-  process.exit(values.help ? 0 : 2);
+const options = readCommandLine(
+  'fuzz',
+  () => readOptions(process.argv.slice(2)),
+  'see npm run fuzz -- --help',
+);
+if (options === 'help') {
+  console.log(help);
+  process.exit(0);
 }
-
+const { requests, seed, kinds } = options;
 const needsServer = kinds.includes('postgresql') && process.env.TEST_DATABASE_URL === undefined;
 const cluster = needsServer ? await createCluster({ settings: throwaway }) : undefined;
 if (cluster !== undefined) {
@@ -56,8 +46,4 @@ async function run(kind: DatabaseKind): Promise<number> {
     console.error(`  npm run fuzz -- --database ${kind} --requests ${requests} --seed ${seed}`);
   }
   return counts.failures.length;
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }

@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { YAML } from 'bun';
 import { z } from 'zod';
+import { readCheckOption } from './command-line.ts';
 
 const root = join(import.meta.dir, '..');
 const source = 'docs/specification-coverage.yaml';
@@ -30,7 +31,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const coverage = coverageSchema.parse(YAML.parse(read(source)));
 const written = render(coverage);
 
-if (process.argv.includes('--check')) {
+if (readCheckOption('coverage')) {
   const problems = [
     ...(existsSync(join(root, page)) && read(page) === written
       ? []

@@ -1,13 +1,14 @@
 /** `npm run openapi`: writes openapi.json; with --check, reports whether it is up to date with the code. */
 import { join } from 'node:path';
 import { createDocument } from '../src/service.ts';
+import { readCheckOption } from './command-line.ts';
 
 /** In characters: fits a schema with some members, or a response with its headers and media types. */
 const maxLineLength = 2200;
 const file = join(import.meta.dir, '..', 'openapi.json');
 const text = `${written(await createDocument(), '')}\n`;
 
-if (process.argv.includes('--check')) {
+if (readCheckOption('openapi')) {
   const committed = await Bun.file(file)
     .text()
     .catch(() => '');

@@ -21,7 +21,8 @@ const names = [...scenarios.map(({ name }) => name), ...extras];
 export const help = `Usage: npm run bench -- [OPTIONS]
 
 Measures the service beside a bare node:http, a bare Bun.serve and, where it is present with its packages, the
-reference service in one run: CPU µs per request and requests/s, as tables in Markdown. Prepared databases are kept in the system's folder for temporary files.
+reference service in one run: CPU µs per request and requests/s, as tables in Markdown. Prepared databases are kept in
+the system's folder for temporary files.
 
   --sizes N,…        products in the database (10000,50000,1000000)
   --databases NAME,… ${databaseKinds.join(', ')} (both); BENCH_DATABASE_URL names a PostgreSQL of your own
@@ -29,7 +30,7 @@ reference service in one run: CPU µs per request and requests/s, as tables in M
   --milliseconds N   length of one measurement (800)
   --only NAME,…      ${names.join(', ')}
   --picture FILE     draws what requests cost beside the reference service and the limits, as SVG
-  --quick            a smoke run: small, short, and only to see that all runs and answers right
+  --quick            a smoke run, small and short, which checks that everything works
   --help`;
 
 /** @throws Error that says what is wrong with the command line */
