@@ -36,7 +36,7 @@ export const maxPointerLength = 1024;
  * The maximum total size added by the copies of one patch, measured by `weighValue`. Without it, a hundred copies of a
  * document into itself would multiply it by 2^100. Other operations add no more than was sent.
  */
-const maxCopied = 1_000_000;
+const maxCopied = 500_000;
 
 const pointerRule = {
   code: 'format',
