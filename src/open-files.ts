@@ -16,7 +16,7 @@ const minSpareFiles = 64;
 export function requireSpareFiles(): void {
   const held: number[] = [];
   try {
-    while (held.length < minSpareFiles) held.push(openSync(import.meta.filename, 'r'));
+    while (held.length < minSpareFiles) held.push(openSync(process.execPath, 'r'));
   } catch (error) {
     const code = getErrorCode(error);
     // Another reason, such as a program that was replaced by an upgrade, prevents nothing.
