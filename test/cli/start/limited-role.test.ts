@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)('a role without CREATE', () => {
     const refused = await createPlace('sqlite', { DATABASE_URL: asRole(empty) });
     expect(await refused.run(['migrate'])).toEqual({
       ...{ status: 1, out: '' },
-      err: 'catalog migrate: permission denied for schema public\n',
+      err: 'catalog migrate: no catalog can be created in the database of DATABASE_URL: permission denied for schema public; name a database without tables of other programs, in which this user may create tables\n',
     });
     refused.remove();
     empty.remove();
