@@ -152,13 +152,9 @@ export function createBulkInsert(
   const { sizes } = options;
   const createInsert = (types: ColumnTypes, own: BulkOptions) => {
     const buildNames = () => sql.join(Object.keys(types).map(name => sql.ref(name)));
-    return createBulk(
-      database,
-      table,
-      types,
-      rows => sql`insert into ${sql.table(table)} (${buildNames()}) ${rows}`,
-      own,
-    );
+    const buildInsert = (rows: RawBuilder<unknown>) =>
+      sql`insert into ${sql.table(table)} (${buildNames()}) ${rows}`;
+    return createBulk(database, table, types, buildInsert, own);
   };
   return {
     ...createInsert(columns, options),
@@ -241,23 +237,13 @@ function createBulkUpdate(database: Compiler, table: string, columns: ColumnType
   const all: ColumnTypes = { ...columns, id: 'integer' };
   if (database.dialect.name === 'sqlite') {
     const set = sql.join(names.map(name => sql`${sql.ref(name)} = ${null}`));
-    return createBulk(
-      database,
-      table,
-      all,
-      () => sql`update ${sql.table(table)} set ${set} where id = ${null}`,
-      {
-        sizes: [1],
-      },
-    );
+    const update = sql`update ${sql.table(table)} set ${set} where id = ${null}`;
+    return createBulk(database, table, all, () => update, { sizes: [1] });
   }
   const set = sql.join(names.map(name => sql`${sql.ref(name)} = given.${sql.ref(name)}`));
   const given = sql.join(Object.keys(all).map(name => sql.ref(name)));
-  return createBulk(
-    database,
-    table,
-    all,
-    rows => sql`update ${sql.table(table)} set ${set} from (${rows}) as given (${given})
-      where ${sql.table(table)}.id = given.id`,
-  );
+  const buildUpdate = (rows: RawBuilder<unknown>) =>
+    sql`update ${sql.table(table)} set ${set} from (${rows}) as given (${given})
+      where ${sql.table(table)}.id = given.id`;
+  return createBulk(database, table, all, buildUpdate);
 }

@@ -35,12 +35,8 @@ export interface DocumentOptions {
  * Builds the document. The same endpoints give the same document, in the same order of members. It takes some hundred
  * milliseconds, and is therefore built in slices.
  */
-export async function openApiDocument({
-  resources,
-  operations,
-  version,
-  base = '',
-}: DocumentOptions): Promise<Record<string, unknown>> {
+export async function openApiDocument(options: DocumentOptions): Promise<Record<string, unknown>> {
+  const { resources, operations, version, base = '' } = options;
   const schemas = createSchemas();
   const items: Record<string, SchemaObject> = {};
   for (const route of [...createRoutes(resources, version), ...createRoutes(operations, undefined)]) {

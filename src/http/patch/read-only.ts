@@ -46,22 +46,17 @@ function findChangesInside(value: Compared): Path[] {
   return [...own.map(name => [name]), ...findIgnoredChanges(value)];
 }
 
-function findItemChanges({
-  changed,
-  document,
-  kept,
-  after,
-  shown,
-}: Compared & { readonly changed: readonly unknown[]; readonly kept: readonly unknown[] }): Path[] {
+interface ComparedList extends Compared {
+  readonly changed: readonly unknown[];
+  readonly kept: readonly unknown[];
+}
+
+function findItemChanges({ changed, document, kept, after, shown }: ComparedList): Path[] {
   const schema = unwrapSchema(shown);
-  const items = { shown: schema instanceof z.ZodArray ? schema.element : undefined };
+  const element = schema instanceof z.ZodArray ? schema.element : undefined;
   return changed.flatMap((item, index) => {
-    const of = { changed: item, kept: kept[index], ...items };
-    const inside = {
-      ...of,
-      document: findCounterpart(item, index, document),
-      after: findCounterpart(item, index, after),
-    };
+    const [before, next] = [document, after].map(items => findCounterpart(item, index, items));
+    const inside = { changed: item, kept: kept[index], shown: element, document: before, after: next };
     const paths = findChangesInside(inside);
     // An id in a patch must name an existing item: the service assigns the ids of new ones.
     const isLost =

@@ -22,12 +22,9 @@ interface WriteOptions {
 /** Interval at which the connection of a long transaction is kept open: well below the server's idle timeout. */
 const keptOpenMs = 10_000;
 
-export function createRequestWrite({
-  database,
-  authenticator,
-  idempotency,
-  committed,
-}: WriteOptions): ServerContext['write'] {
+export function createRequestWrite(options: WriteOptions): ServerContext['write'] {
+  const { database, authenticator, idempotency, committed } = options;
+
   async function write(exchange: Exchange, work: Work, touches?: readonly string[]): Promise<Reply> {
     let used: Transaction | undefined;
     const runChecked: Work = async session => {

@@ -44,20 +44,11 @@ interface Ranking {
   readonly unplaced: Set<number>;
 }
 
-export function createOrders(
-  {
-    build,
-    changes,
-    dialect,
-    read,
-    snapshot,
-  }: Pick<Database, 'build' | 'changes' | 'dialect' | 'read' | 'snapshot'>,
-  collection: Collection,
-  table: string,
-) {
+export function createOrders(database: Database, collection: Collection, table: string) {
+  const { changes, read, snapshot } = database;
   const rankings = new Map<string, Ranking>();
   const settled = new Map<string, Promise<void>>();
-  const statements = buildOrderStatements({ build, dialect }, collection.name, table);
+  const statements = buildOrderStatements(database, collection.name, table);
 
   const loads = createLoads(changes, collection, {
     clear: () => rankings.clear(),

@@ -43,13 +43,8 @@ interface Gathered {
  * statements for a long query.
  * @returns undefined if there is only one word, none is rare, or a rare one has `maxRead` documents after all
  */
-export async function gather({
-  reader,
-  session,
-  words,
-  visible,
-  documents,
-}: GatherRequest): Promise<Gathered | undefined> {
+export async function gather(request: GatherRequest): Promise<Gathered | undefined> {
+  const { reader, session, words, visible } = request;
   const rare = words.filter(
     word =>
       word.frequency <= fewHits && word.importance > negligible && computeSmallest([word]) !== undefined,
@@ -77,7 +72,7 @@ export async function gather({
       if (positions[at] === position) had[at] = (had[at] ?? 0) | (1 << index);
     }
   }
-  const { all, some } = sortByWords(positions, had, { words, possible, documents });
+  const { all, some } = sortByWords(positions, had, request, possible);
   const whole = await keepCertain({ reader, session, visible }, words, all);
   return { all: whole, some: whole === all ? some : [...omit(all, whole), ...some].slice(0, enoughHits) };
 }
@@ -104,11 +99,8 @@ function omit(positions: readonly number[], others: readonly number[]): number[]
 function sortByWords(
   positions: readonly number[],
   had: Uint32Array,
-  {
-    words,
-    possible,
-    documents,
-  }: Pick<GatherRequest, 'words' | 'documents'> & { readonly possible: readonly QueryWord[] },
+  { words, documents }: Pick<GatherRequest, 'words' | 'documents'>,
+  possible: readonly QueryWord[],
 ): Gathered {
   const all: number[] = [];
   const some = new Map<number, number[]>();
