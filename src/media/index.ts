@@ -10,7 +10,6 @@ import { createOnce } from '../turns/once.ts';
 import { createFileCache } from './cache.ts';
 import { computeWholeLimit, ImageError, type Limits } from './inspect/image.ts';
 import { createLimiter } from './limiter.ts';
-import { countNothing } from './numbers.ts';
 import { createOriginals } from './originals.ts';
 import { type PreparedImage, prepareImage } from './prepare.ts';
 import { createFolderStore } from './store/folder.ts';
@@ -18,10 +17,25 @@ import { createS3Store } from './store/s3.ts';
 import { describeReason, type FileStore } from './store/store.ts';
 import { makeVariant, toVariantName, type VariantRequest } from './variants.ts';
 
-/** A file to serve. */
 export interface MediaFile {
   readonly content: Uint8Array<ArrayBuffer> | Blob;
   readonly size: number;
+}
+
+/** Numbers of images processed since the start, for the metrics. */
+export interface MediaNumbers {
+  /** Uploads that were stored, and uploads that were refused. */
+  readonly kept: number;
+  readonly refused: number;
+  /** Bytes of the stored uploads. */
+  readonly keptBytes: number;
+  /** Requests for variants that were cached already, and variants that were made. */
+  readonly hits: number;
+  readonly made: number;
+  /** Bytes of the variants that were made. */
+  readonly madeBytes: number;
+  /** Bytes of files in the cache that the process knows of. */
+  readonly cacheBytes: number;
 }
 
 export type Media = ReturnType<typeof createMedia>;
@@ -37,7 +51,7 @@ export function createMedia(config: Config, clock: Clock, log: Log) {
   const held = createLimiter(maxHeld, maxHeld);
   const store = openStore(config, clock);
   const cache = createFileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT, log);
-  const counts = countNothing();
+  const counts = { kept: 0, refused: 0, keptBytes: 0, hits: 0, made: 0, madeBytes: 0 };
   const originals = createOriginals(store, cache, clock, log);
   const shareRun = createOnce<Uint8Array | undefined>();
 
@@ -73,8 +87,7 @@ export function createMedia(config: Config, clock: Clock, log: Log) {
         log.warn(`the image store (${name}) cannot be used, or has lost its images`, fields);
       }
     },
-    /** The numbers of this process, for the metrics. */
-    numbers: () => ({ ...counts, cacheBytes: cache.size() }),
+    numbers: (): MediaNumbers => ({ ...counts, cacheBytes: cache.size() }),
     /**
      * Converts an upload to the image to store, without storing it.
      * @throws ImageError when the upload is not an image that can be stored; HttpError 503 under overload

@@ -2,7 +2,7 @@
 import type { Backlog } from '../events/deliveries.ts';
 import type { Dispatcher, QueueNumbers } from '../events/dispatcher.ts';
 import type { Quota } from '../http/quota/index.ts';
-import type { MediaNumbers } from '../media/numbers.ts';
+import type { MediaNumbers } from '../media/index.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import type { LoopDelay } from './loop-delay.ts';

@@ -1,7 +1,7 @@
 /** Problems with names in a request under `Prefer: handling=strict`: collected, then refused together. */
+import { countTypos } from '../../storage/search/text/distance.ts';
 import { quoteValue } from '../credentials.ts';
 import { buildErrorDetail, type ErrorDetail, HttpError } from '../errors.ts';
-import { findNearest } from './nearest.ts';
 
 /** Maximum number of problems in one response. */
 const maxProblems = 100;
@@ -75,4 +75,39 @@ function describeKnown(name: string, { known, prefixes = [] }: UnknownName): str
   if (last === undefined) return '; there are none';
   if (names.length === 1) return `; the only known name is ${last}`;
   return names.length > maxListed ? '' : `; the known names are ${names.slice(0, -1).join(', ')} and ${last}`;
+}
+
+/**
+ * The known name with the smallest edit distance (insertions, deletions, substitutions, transpositions), ignoring case;
+ * the first of several.
+ * @param prefixes names that begin with one of these are known, whatever follows
+ * @returns undefined if none is near: more than a third of the longer name would have to change
+ */
+function findNearest(
+  name: string,
+  known: Iterable<string>,
+  prefixes: readonly string[] = [],
+): string | undefined {
+  let nearest: { readonly name: string; readonly edits: number } | undefined;
+  const compareWith = (given: string, candidate: string, proposal = candidate) => {
+    const edits = countEdits(given, candidate);
+    if (edits !== undefined && (nearest === undefined || edits < nearest.edits))
+      nearest = { name: proposal, edits };
+  };
+  for (const candidate of known) compareWith(name, candidate);
+  for (const prefix of prefixes) {
+    const [given = ''] = /^[a-z\d]+[^a-z\d]?/i.exec(name) ?? [];
+    const rest = name.slice(given.length);
+    compareWith(given, prefix, `${prefix}${/^[\w.-]+$/.test(rest) ? rest : '{name}'}`);
+  }
+  return nearest?.name;
+}
+
+/** The distance of two texts; undefined if it exceeds a third of the longer one. */
+function countEdits(given: string, candidate: string): number | undefined {
+  const most = Math.floor(Math.max(given.length, candidate.length) / 3);
+  // Bounds the work by the length of the known name, regardless of the length of the caller's.
+  if (Math.abs(given.length - candidate.length) > most) return undefined;
+  const edits = countTypos(given.toLowerCase(), candidate.toLowerCase(), most);
+  return edits <= most ? edits : undefined;
 }

@@ -12,7 +12,6 @@ import { toFailureReply } from './failure.ts';
 import { createCommonHeaders } from './headers.ts';
 import { formatContentRange, readRange } from './ranges.ts';
 import type { Body, Reply } from './reply.ts';
-import { toSendable } from './sendable.ts';
 import type { Stopping } from './stopping.ts';
 
 /** The 304s per window that cost nothing, as a multiple of the caller's limit; further ones are charged. */
@@ -155,4 +154,24 @@ export function createResponder(options: ResponderOptions) {
 
 function setAll(headers: Headers, values: Readonly<Record<string, string>>): void {
   for (const name in values) headers.set(name, values[name] ?? '');
+}
+
+/** Bytes that a Response copies at once: copying the longest pages would take long. */
+const maxCopied = 16 * 1024 * 1024;
+/** Bytes of a longer body that are sent at a time, as fast as the client reads them. */
+const chunkBytes = 1024 * 1024;
+
+function toSendable(body: Body | null): Body | ReadableStream<Uint8Array> | null {
+  if (!(body instanceof Uint8Array) || body.byteLength <= maxCopied) return body;
+  let sent = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        controller.enqueue(body.subarray(sent, sent + chunkBytes));
+        sent += chunkBytes;
+        if (sent >= body.byteLength) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

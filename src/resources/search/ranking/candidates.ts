@@ -179,7 +179,7 @@ export async function readLikeliest(
 const rarestWords = 5;
 
 /** Yields all of the rarest words, all except one, all except two …, then each word alone. @param words rarest first */
-export function* generateWithFewer(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
+function* generateWithFewer(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
   const rarest = words.slice(0, rarestWords);
   const most = Math.min(rarest.length, words.length - 1);
   for (let size = most; size >= 2; size--) yield* generateSubsets(rarest, rarest.length - size);

@@ -14,8 +14,7 @@ import { createListIndex, matchesConditions, selectComparable } from '../affecte
 import { type Ordered, readOrderedPage, readRowsByKeys } from '../pages.ts';
 import type { ListQueries, Versioned } from '../queries.ts';
 import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.ts';
-import { createSortedKeys, type SortedKeys } from './keys.ts';
-import { selectRanks, toRange } from './pages.ts';
+import { createSortedKeys, type SortedKeys, selectRanks } from './keys.ts';
 
 /** Maximum size of all keys, in bytes: each key takes 16. `maxKeys` is the limit for one filter. */
 const keysSize = 64 * 1024 * 1024;
@@ -195,4 +194,25 @@ export function createSortedLists<Row>(
 
 function toSelectionName(conditions: readonly Condition[], column: string): string {
   return `${column} ${JSON.stringify(conditions.map(one => [one.column, one.operator, one.value]))}`;
+}
+
+/** The values from `low` to `high`, both included, of the rows that match `base`. */
+interface Range {
+  readonly base: readonly Condition[];
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The conditions as a range of the column; undefined if they are not a range. */
+function toRange(conditions: readonly Condition[], column: string | undefined): Range | undefined {
+  const base = conditions.filter(condition => condition.column !== column);
+  if (base.length === conditions.length) return undefined;
+  let [low, high] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const { column: other, operator, value } of conditions) {
+    if (other !== column) continue;
+    if (operator === '>=' && typeof value === 'number') low = Math.max(low, value);
+    else if (operator === '<=' && typeof value === 'number') high = Math.min(high, value);
+    else return undefined;
+  }
+  return { base, low, high };
 }

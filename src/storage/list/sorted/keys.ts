@@ -3,6 +3,7 @@
  * held in pieces, each with arrays of numbers, so that a million keys take only thousands of objects.
  */
 import { countBefore, countWhile } from '../../../arrays/sorted.ts';
+import type { Ordered } from '../pages.ts';
 import type { Key } from '../request.ts';
 
 /** A place in the order; an infinite id means before or after all rows with the value. */
@@ -158,6 +159,24 @@ function isBefore({ values, ids }: Piece, at: number, place: Place): boolean {
   return value < place.value || (value === place.value && (ids[at] ?? 0) < place.id);
 }
 
-/** How many keys of a piece come before a place. */
 const countKeysBefore = (piece: Piece, place: Place): number =>
   countWhile(piece.length, at => isBefore(piece, at, place));
+
+/** The keys with the ranks from `from` on and before `to`. @param column the one that the keys are sorted by */
+export function selectRanks(keys: SortedKeys, from: number, to: number, column: string): Ordered {
+  /** The rank at which the rows past a key begin, or those before it end. */
+  function computeEdge({ value, id }: Key, descending: boolean): number {
+    // Ids are whole numbers: `+ 0.5` is the place just after the key, even if there is no such row.
+    const place = { value: column === 'id' ? id : Number(value), id: descending ? id : id + 0.5 };
+    return Math.min(to, Math.max(from, keys.rank(place)));
+  }
+  return {
+    total: to - from,
+    take({ descending, start, skip, count }) {
+      const edge = start === undefined ? (descending ? to : from) : computeEdge(start, descending);
+      const first = descending ? edge - skip - count : edge + skip;
+      const found = keys.slice(Math.max(from, first), Math.min(to, first + count));
+      return descending ? found.reverse() : found;
+    },
+  };
+}
