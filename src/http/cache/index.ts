@@ -24,29 +24,22 @@ const listsSize = 32 * 1024 * 1024;
 const listBytes = 1500;
 /** Addresses of requested lists: most are requested only once and would evict lists that are requested repeatedly. */
 const noticedLists = 5000;
-/** Formatted dates: many resources are created in the same second. */
-const cachedDates = 1000;
 
 /**
- * @returns a function that creates a 200 with a representation, its entity tag and date. All requests share this one
- * object, since reading memory that is not in the processor's cache costs more than the work done with it
+ * Creates a 200 with a representation, its entity tag and date. All requests share this one object, since reading memory
+ * that is not in the processor's cache costs more than the work done with it.
  */
-function createCachedReplies() {
-  const dates = createBoundedMap<number, string>(cachedDates);
-  const formatSecond = (second: number): string => formatHttpDate(second * 1000);
-  const formatDate = (milliseconds: number): string =>
-    dates.getOrCreate(toLastModifiedSecond(milliseconds), formatSecond);
-  return (body: PageBody, lastModified?: number): Reply => ({
-    status: 200,
-    body,
-    mediaType: json,
-    cacheControl: revalidate,
-    tagged: true,
-    etag: computeEntityTag(body),
-    lastModified,
-    lastModifiedText: lastModified === undefined ? undefined : formatDate(lastModified),
-  });
-}
+const createCachedReply = (body: PageBody, lastModified?: number): Reply => ({
+  status: 200,
+  body,
+  mediaType: json,
+  cacheControl: revalidate,
+  tagged: true,
+  etag: computeEntityTag(body),
+  lastModified,
+  lastModifiedText:
+    lastModified === undefined ? undefined : formatHttpDate(toLastModifiedSecond(lastModified) * 1000),
+});
 
 /** A list as it was read: its body, and the rows that it shows in their order. */
 interface MadeList {
@@ -69,7 +62,6 @@ export function createCachedLists(
   { changes }: Pick<Database, 'changes'>,
   collections: readonly [Collection, ...Collection[]],
 ) {
-  const replyWith = createCachedReplies();
   const index = createListIndex<CachedList>(collections[0]);
   const made = new LRUCache<string, CachedList>({
     maxSize: listsSize,
@@ -115,7 +107,7 @@ export function createCachedLists(
     const makeOnce = async (): Promise<Reply> => {
       try {
         const { body, rows, isProvisional = false } = await make(request);
-        const reply = replyWith(body);
+        const reply = createCachedReply(body);
         if (!isProvisional && isNoticed(key) && making.get(key) === unfinished) {
           const bytes =
             listBytes + countBytes(key) + (typeof body === 'string' ? countBytes(body) : body.byteLength);
@@ -173,12 +165,10 @@ export function createCachedResources<Row extends { readonly id: number }>(
   rows: CachedRows<Row, Reply>,
   show: (row: Row | undefined, id: number) => Shown,
 ) {
-  const replyWith = createCachedReplies();
-
   function showCached(cached: CachedRow<Row, Reply> | undefined, id: number): Reply {
     if (cached?.shown !== undefined) return cached.shown;
     const { body, lastModified } = show(cached?.row, id);
-    const reply = replyWith(body, lastModified);
+    const reply = createCachedReply(body, lastModified);
     if (cached !== undefined) cached.shown = reply;
     return reply;
   }

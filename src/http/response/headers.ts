@@ -29,8 +29,6 @@ export function createCommonHeaders(quota: Quota) {
   let templatesFor = { reset: 0, now: 0 };
   const formatPolicy = (limit: number) => `"default";q=${limit};w=${quota.window}`;
   const policy = formatPolicy(quota.limit);
-  /** The end of `RateLimit` for the seconds left in the window. */
-  let left = { seconds: -1, text: '' };
 
   /** One template for each combination of validators. */
   function createTemplates({ cacheControl, mediaType, version, now }: Kind, reset: number) {
@@ -70,9 +68,8 @@ export function createCommonHeaders(quota: Quota) {
     of(kind: Kind, { remaining, reset }: QuotaState): Headers {
       const headers = getTemplate(kind, reset);
       const seconds = Math.max(0, reset - kind.now);
-      if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
       headers.set('X-RateLimit-Remaining', String(remaining));
-      headers.set('RateLimit', `"default";r=${remaining}${left.text}`);
+      headers.set('RateLimit', `"default";r=${remaining};t=${seconds}`);
       return headers;
     },
     /** For the few callers with a limit of their own: the templates have the default one. */
