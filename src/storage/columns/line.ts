@@ -3,7 +3,7 @@
  * moved since the line was made is skipped at its old place and taken at its new one. After many moves, the line is
  * made again.
  */
-import { countOnes, has, type RowSet } from './rows.ts';
+import { countOnes, has, type RowSet, toIds } from './rows.ts';
 
 /** Maximum number of moved rows, all of which each request checks. */
 export const maxMoved = 1000;
@@ -122,17 +122,10 @@ function selectSmallest(line: Line, taken: Taken): number[] {
     kept = kept.sort(compare).slice(0, wanted);
     if (kept.length === wanted) edge = sign * (kept.at(-1)?.place ?? Number.NaN);
   };
-  const { words } = rows;
-  for (let index = 0; index < words.length; index++) {
-    let word = words[index] ?? 0;
-    while (word !== 0) {
-      const lowest = word & -word;
-      word ^= lowest;
-      const id = (index << 5) + 31 - Math.clz32(lowest);
-      const place = placeOf(id);
-      if (sign * place > edge || !isPast(id)) continue;
-      if (kept.push({ place, id }) >= 2 * wanted + 64) keepSmallest();
-    }
+  for (const id of toIds(rows)) {
+    const place = placeOf(id);
+    if (sign * place > edge || !isPast(id)) continue;
+    if (kept.push({ place, id }) >= 2 * wanted + 64) keepSmallest();
   }
   keepSmallest();
   return kept.slice(skip).map(({ id }) => id);

@@ -4,7 +4,7 @@
  */
 
 import type { Expression, Term } from '../../../storage/search/expression.ts';
-import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
+import { countByType, type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { type SearchText, toDocumentWords } from '../../../storage/search/text/words.ts';
 import { mapInSlices, runOnce } from '../../../turns/slices.ts';
@@ -125,12 +125,8 @@ function addCounts(
   counts: ReadonlyMap<DocumentType, number>,
   positions: readonly number[],
 ): Map<DocumentType, number> {
-  const sums = new Map(counts);
-  for (const position of positions) {
-    const type = getDocumentType(position);
-    sums.set(type, (sums.get(type) ?? 0) + 1);
-  }
-  return sums;
+  const added = countByType(positions, [...counts.keys()]);
+  return new Map([...counts].map(([type, count]) => [type, count + (added.get(type) ?? 0)]));
 }
 
 /** Adds these codes to the features of products. */
