@@ -16,7 +16,6 @@ export interface Claimed {
   readonly due_at: number;
 }
 
-/** The backlog of one queue. */
 export interface Backlog {
   readonly queue: string;
   readonly waiting: number;

@@ -76,7 +76,6 @@ const collectionOf: Readonly<Record<string, string>> = {
 /** Events per INSERT, largest first. */
 const insertSizes = [64, 32, 16, 8, 4, 2, 1] as const;
 
-/** An event as it is stored. */
 export interface StoredEvent {
   readonly id: number;
   /** `<resource>.<action>` */

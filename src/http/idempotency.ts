@@ -34,7 +34,6 @@ interface Outcome {
   readonly mediaType: string;
 }
 
-/** A reply as it is stored. */
 interface StoredReply extends Reply {
   /** Missing in replies stored by older releases. */
   readonly negotiated?: string;

@@ -5,7 +5,6 @@
 import { availableParallelism } from 'node:os';
 import { HttpError } from '../http/errors.ts';
 
-/** At most this many jobs wait. */
 const maxWaiting = 200;
 
 export type Limiter = ReturnType<typeof createLimiter>;

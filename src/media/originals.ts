@@ -15,7 +15,6 @@ import { createStoreUnavailableError, type FileStore, matchesHash } from './stor
 const knownFiles = 10_000;
 /** A file on another machine is assumed to exist for this many milliseconds after it was last seen. */
 const seenMs = 10 * 60 * 1000;
-/** The name of a copy in the cache. */
 const copyName = 'original';
 
 export function createOriginals(store: FileStore, cache: FileCache, clock: Clock, log: Log) {

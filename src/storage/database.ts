@@ -42,7 +42,6 @@ export interface Ending {
   run(session: Session, items: ReadonlySet<string>): Promise<void>;
 }
 
-/** The session of a write transaction. */
 export interface Transaction extends Session {
   /**
    * Runs an INSERT of one row into a table with an `id`, and returns that id. The query must have no RETURNING: on

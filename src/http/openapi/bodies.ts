@@ -29,7 +29,6 @@ export function buildRequestBody(body: BodySpec, schemas: Schemas): SchemaObject
   return { required, description: 'The request body.', content: Object.fromEntries(content) };
 }
 
-/** A form: its file and its texts. */
 function buildFormBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
   const { properties, ...schema } = schemas.of(texts, 'input');
   const file = {

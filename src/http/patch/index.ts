@@ -10,7 +10,6 @@ import { toErrorDetails } from '../schema.ts';
 import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
 import { findIgnoredChanges } from './read-only.ts';
 
-/** The result of a patch. */
 export interface Patched<Fields> {
   /** Complete and valid. */
   readonly fields: Fields;

@@ -4,7 +4,6 @@ import { getErrorCode } from '../../error-text.ts';
 import { HttpError } from '../../http/errors.ts';
 import { takeTurn } from '../../turns/index.ts';
 
-/** A file in the store. */
 export interface StoredFile {
   readonly hash: string;
   /** In bytes. */

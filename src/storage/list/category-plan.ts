@@ -73,7 +73,6 @@ export function prepareByPaths<Row>(
     find(`${paths.length}:${shape}`, { ...further, ...buildPlaceValues(paths) });
 }
 
-/** The statements of the planner. */
 function buildStatements(build: Database['build']) {
   const rows = sql<{
     rows: number;

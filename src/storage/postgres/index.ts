@@ -99,7 +99,6 @@ export interface PostgresOptions {
   readonly pooler: Pooler | undefined;
 }
 
-/** The limits of sessions, by what they are for. */
 function buildSessionLimits({ timeout, lockTimeout }: PostgresOptions) {
   const base = { statement_timeout: timeout * 1000, lock_timeout: lockTimeout * 1000 };
   return {

@@ -5,7 +5,6 @@ import type { Expression } from './expression.ts';
 
 export type Part = RawBuilder<unknown>;
 
-/** The arguments of a page query. */
 export interface PageArguments<Value> {
   readonly query: Value;
   readonly low: Value;

@@ -17,7 +17,6 @@ const maxVariants = 20;
 /** No character sorts after it. */
 const lastCharacter = '\u{10ffff}';
 
-/** The codes in a query. */
 export interface Codes {
   readonly coded: readonly Coded[];
   /** By the positions of products in the index: the words that they gain by these codes. */
