@@ -40,8 +40,7 @@ export function prepareByKeys<Row, Key extends string | number = number>(
   const made = new Map<number, CompiledQuery<Row>>();
   return keys => {
     const size = sizes.find(one => one >= keys.length) ?? maxAtOnce;
-    const compiled = made.get(size) ?? query(size);
-    made.set(size, compiled);
+    const compiled = made.getOrInsertComputed(size, query);
     return { ...compiled, parameters: [...keys, ...new Array(size - keys.length).fill(keys[0])] };
   };
 }

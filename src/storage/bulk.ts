@@ -56,11 +56,8 @@ export function createBulk(
   const types = Object.values(columns);
   const order = sortedBy === undefined ? {} : { compare: createComparison(sortedBy) };
   const made = new Map<number, CompiledQuery<unknown>>();
-  const getStatement = (size: number, rows: () => RawBuilder<unknown>) => {
-    const compiled = made.get(size) ?? statementOf(rows()).compile(build);
-    made.set(size, compiled);
-    return compiled;
-  };
+  const getStatement = (size: number, rows: () => RawBuilder<unknown>) =>
+    made.getOrInsertComputed(size, () => statementOf(rows()).compile(build));
 
   function* buildPlaceStatements(rows: Rows): Generator<CompiledQuery<unknown>> {
     for (let start = 0; start < rows.length; ) {

@@ -123,10 +123,10 @@ export async function arrangeDeferredRows(deferred: readonly Deferred[]): Promis
 const sortRows = ({ compare }: Bulk, rows: Rows): Rows | Promise<Rows> =>
   compare === undefined ? rows : sortItemsInSlices(rows, compare);
 
+const createItems = () => new Set<string>();
+
 export function leaveItem(items: Items, ending: Ending, item: string): void {
-  const left = items.get(ending);
-  if (left === undefined) items.set(ending, new Set([item]));
-  else left.add(item);
+  items.getOrInsertComputed(ending, createItems).add(item);
 }
 
 /** Runs each ending once, with the items that all jobs left for it. */
@@ -144,16 +144,11 @@ export async function runEndings(session: Session, all: readonly Items[]): Promi
 /** The rows that add to each counter once, in the order of the counters' keys. */
 export function arrangeIncrements(increments: readonly Increment[]): Promise<readonly Deferred[]> {
   const sums = new Map<string, { counter: Counter; amount: number }>();
-  for (const { counter, amount } of increments) {
-    const sum = sums.get(counter.key);
-    if (sum === undefined) sums.set(counter.key, { counter, amount });
-    else sum.amount += amount;
-  }
-  const deferred: Deferred[] = [];
-  for (const key of [...sums.keys()].sort()) {
-    const sum = sums.get(key);
-    if (sum === undefined || sum.amount === 0) continue;
-    deferred.push({ statement: sum.counter.statement, rows: [sum.counter.row(sum.amount)] });
-  }
-  return arrangeDeferredRows(deferred);
+  for (const { counter, amount } of increments)
+    sums.getOrInsertComputed(counter.key, () => ({ counter, amount: 0 })).amount += amount;
+  const changed = [...sums.values()].filter(({ amount }) => amount !== 0);
+  changed.sort((one, other) => (one.counter.key < other.counter.key ? -1 : 1));
+  return arrangeDeferredRows(
+    changed.map(({ counter, amount }) => ({ statement: counter.statement, rows: [counter.row(amount)] })),
+  );
 }

@@ -3,11 +3,5 @@
 /** @returns a function that starts the work of a name, or joins the work of that name that is under way */
 export function createOnce<Result>(): (name: string, work: () => Promise<Result>) => Promise<Result> {
   const running = new Map<string, Promise<Result>>();
-  return (name, work) => {
-    const begun = running.get(name);
-    if (begun !== undefined) return begun;
-    const result = work().finally(() => running.delete(name));
-    running.set(name, result);
-    return result;
-  };
+  return (name, work) => running.getOrInsertComputed(name, () => work().finally(() => running.delete(name)));
 }

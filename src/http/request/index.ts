@@ -1,6 +1,6 @@
 /** Parses requests: their id, address, parameters and body, each with a specific error. */
 import { z } from 'zod';
-import { type BoundedMap, createBoundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import { maxId } from '../../storage/database.ts';
 import { holdsCredential } from '../credentials.ts';
 import type { BodySpec, Endpoint, UploadBody } from '../endpoint.ts';
@@ -61,19 +61,10 @@ const maxCachedLength = 300;
  * throws HttpError 400 for a query that is malformed, repeats a parameter, or breaks the schema.
  */
 export function createQueryParser() {
-  const byEndpoint = new Map<Endpoint, Queries>();
-  return (endpoint: Endpoint, search: string): unknown => {
-    if (endpoint.query === undefined) return undefined;
-    let queries = byEndpoint.get(endpoint);
-    if (queries === undefined) {
-      queries = {
-        parsed: createBoundedMap(cachedQueries),
-        prefixed: getPrefixes(endpoint.query),
-        schema: endpoint.query,
-        parse: createParser(endpoint.query),
-      };
-      byEndpoint.set(endpoint, queries);
-    }
+  const bySchema = new Map<z.ZodObject, ReturnType<typeof createQueries>>();
+  return ({ query }: Endpoint, search: string): unknown => {
+    if (query === undefined) return undefined;
+    const queries = bySchema.getOrInsertComputed(query, createQueries);
     const known = queries.parsed.get(search);
     if (known !== undefined) return known.parsed;
     const parsed = Object.freeze(parseQuery(queries, search));
@@ -82,23 +73,20 @@ export function createQueryParser() {
   };
 }
 
-/** The cached queries of an endpoint, and the prefixes in its schema. */
-interface Queries {
-  readonly parsed: BoundedMap<string, { readonly parsed: unknown }>;
-  readonly prefixed: ReturnType<typeof getPrefixes>;
-  readonly schema: z.ZodObject;
-  readonly parse: Parse<unknown>;
+/** The cached queries of a schema, and the prefixes in it. */
+function createQueries(schema: z.ZodObject) {
+  const parsed = createBoundedMap<string, { readonly parsed: unknown }>(cachedQueries);
+  return { parsed, prefixed: getPrefixes(schema), schema, parse: createParser(schema) };
 }
 
-function parseQuery({ schema, prefixed, parse }: Queries, search: string): unknown {
+function parseQuery({ schema, prefixed, parse }: ReturnType<typeof createQueries>, search: string): unknown {
   if (search.includes('%')) checkEncoding(search);
   const values: Record<string, unknown> = {};
   const groups = new Map<string, Record<string, string[]>>();
   for (const [name, value] of new URLSearchParams(search)) {
     const group = prefixed.find(({ prefix }) => name.startsWith(prefix));
     if (group !== undefined) {
-      const members = groups.get(group.member) ?? {};
-      groups.set(group.member, members);
+      const members = groups.getOrInsertComputed(group.member, () => ({}));
       if (Object.hasOwn(members, name)) members[name]?.push(value);
       else members[name] = [value];
       continue;

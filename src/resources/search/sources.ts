@@ -71,8 +71,7 @@ function createSearchSources(
     // One statement for each number of ids: the hits of a page, or fewer.
     const statements = new Map<number, CompiledQuery<Row>>();
     return (session: Session, ids: readonly number[]): Promise<Row[]> => {
-      const statement = statements.get(ids.length) ?? rows(sql.join(ids)).compile(build);
-      statements.set(ids.length, statement);
+      const statement = statements.getOrInsertComputed(ids.length, () => rows(sql.join(ids)).compile(build));
       return session.all<Row>({ ...statement, parameters: ids });
     };
   }

@@ -142,14 +142,12 @@ export function createColumns(
   }
 
   /** Reads columns one after another. */
-  function loadOnce(source: ColumnSource): Promise<void> {
-    const known = loading.get(source.name);
-    if (known !== undefined) return known;
-    const done = last.then(() => load(source)).finally(() => loading.delete(source.name));
-    last = done.catch(() => undefined);
-    loading.set(source.name, done);
-    return done;
-  }
+  const loadOnce = (source: ColumnSource): Promise<void> =>
+    loading.getOrInsertComputed(source.name, () => {
+      const done = last.then(() => load(source)).finally(() => loading.delete(source.name));
+      last = done.catch(() => undefined);
+      return done;
+    });
 
   function findLoaded(sources: readonly ColumnSource[]): NamedColumns | undefined {
     const found = new Map<string, Column>();

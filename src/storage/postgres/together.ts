@@ -75,8 +75,7 @@ export function createStatementGatherer(inner: CopySession) {
     pick<K extends Key, Row>(lookup: Lookup<K, Row>, key: K): Promise<Row | undefined> {
       // Boundary: a lookup only gets keys of its own type, and returns rows of its own type.
       const untyped = lookup as unknown as Lookup<Key, unknown>;
-      const read = readers.get(untyped) ?? createReaderByKey(inner, untyped);
-      readers.set(untyped, read);
+      const read = readers.getOrInsertComputed(untyped, () => createReaderByKey(inner, untyped));
       return read(key) as Promise<Row | undefined>;
     },
     /** Inserts rows, and returns the ids of those that conflict with no other row. */

@@ -56,14 +56,10 @@ export function createFilteredReader(reader: HitReader, matches: (id: number) =>
   /** Matching hits in order, by expression. One search reads few different lists, each several times. */
   const read = new Map<string, Promise<number[]>>();
   const readAll: HitReader['page'] = (session, expression, types, { smallest }) => {
-    const key = JSON.stringify(expression);
-    const known = read.get(key);
-    if (known !== undefined) return known;
-    const found = readAllHits(reader, { session, expression, types, smallest }, at =>
-      matches(getDocumentId(at)),
+    const wanted = { session, expression, types, smallest };
+    return read.getOrInsertComputed(JSON.stringify(expression), () =>
+      readAllHits(reader, wanted, position => matches(getDocumentId(position))),
     );
-    read.set(key, found);
-    return found;
   };
   return {
     async page(session, expression, types, page) {

@@ -155,8 +155,8 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   ): Promise<void> {
     if (session.failOnLongRead !== true || words.documents === undefined) return;
     if (expression !== undefined && (await hasFew(session, expression, countInstances))) return;
-    const query = documentsQueries.get(types.join()) ?? words.documents(types).compile(build);
-    documentsQueries.set(types.join(), query);
+    const { documents } = words;
+    const query = documentsQueries.getOrInsertComputed(types.join(), () => documents(types).compile(build));
     if (((await session.first(query))?.total ?? 0) > shortReads) throw new LongRead();
   }
 
