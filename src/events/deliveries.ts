@@ -51,10 +51,6 @@ export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'd
     queue => sql`select id, payload, attempts, due_at from deliveries
         where ${buildFirst(queue)} ${dialect.skipLocked}`,
   );
-  const hold = prepareQuery<{ id: number; until: number }, unknown>(
-    build,
-    ({ id, until }) => sql`update deliveries set due_at = ${until} where id = ${id}`,
-  );
   const renew = prepareQuery<{ id: number; claim: number; until: number }, unknown>(
     build,
     ({ id, claim, until }) =>
@@ -85,12 +81,10 @@ export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'd
       const found = await session.first(firstLocked(queue, {}));
       return found !== undefined && found.due_at <= now ? found : undefined;
     },
-    /** Claims the delivery until then, beyond the transaction. @returns the new claim */
-    async hold(session: Session, claimed: Claimed, until: number): Promise<Claimed> {
-      await session.run(hold({ id: claimed.id, until }));
-      return { ...claimed, due_at: until };
-    },
-    /** Extends a claim. @returns undefined if another process holds the delivery by now */
+    /**
+     * Claims a locked delivery until then, beyond the transaction, or extends a claim.
+     * @returns the new claim; undefined if another process holds the delivery by now
+     */
     async renew(session: Session, claimed: Claimed, until: number): Promise<Claimed | undefined> {
       const renewed = await session.run(renew({ id: claimed.id, claim: claimed.due_at, until }));
       return renewed > 0 ? { ...claimed, due_at: until } : undefined;

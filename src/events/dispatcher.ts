@@ -145,7 +145,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const { attemptMs } = consumer;
     const found = await database.write(async session => {
       const next = await take(session, consumer.queue);
-      return next && stored.hold(session, next, clock.now() + claimMs);
+      return next && stored.renew(session, next, clock.now() + claimMs);
     });
     if (found === undefined) return false;
     const deliver = async (signal: AbortSignal) => consumer.deliver(found.payload, signal);

@@ -7,14 +7,13 @@ import { subjectLimit } from './window.ts';
 
 export function createMemoryCounters(): Counters {
   const counters = createBoundedMap<string, Counter>(subjectLimit);
-  const read = (hashes: readonly string[]) => {
-    const found = new Map<string, Counter>();
-    for (const hash of hashes) {
-      const counter = counters.get(hash);
-      if (counter !== undefined) found.set(hash, counter);
-    }
-    return found;
-  };
+  const read = (hashes: readonly string[]) =>
+    new Map(
+      hashes.flatMap(hash => {
+        const counter = counters.get(hash);
+        return counter === undefined ? [] : [[hash, counter]];
+      }),
+    );
   return {
     read,
     async update(hashes, change) {

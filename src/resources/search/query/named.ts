@@ -87,15 +87,9 @@ export function createNameFinder(
   let known: Known | undefined;
 
   async function readKnown({ seen }: SearchSession, definitions: Definitions): Promise<Known> {
-    if (
-      known === undefined ||
-      known.seen === undefined ||
-      known.seen !== seen ||
-      known.definitions !== definitions
-    ) {
-      const names = indexNames(await used.readKeys(), definitions, stems);
-      known = { seen, definitions, names, values: createBoundedMap(maxCached) };
-    }
+    if (seen !== undefined && known?.seen === seen && known.definitions === definitions) return known;
+    const names = indexNames(await used.readKeys(), definitions, stems);
+    known = { seen, definitions, names, values: createBoundedMap(maxCached) };
     return known;
   }
 
@@ -217,12 +211,7 @@ function indexNames(keys: readonly string[], definitions: Definitions, stems: Pi
     [words, words.map(removeUmlauts)].flatMap(stems.keysOf).flatMap(form => [...(byForms.get(form) ?? [])]);
   return words => {
     if (byForms.size === 0) return [];
-    const text = words.join(' ');
-    const known = found.get(text);
-    if (known !== undefined) return known;
-    const keys = find(words);
-    found.set(text, keys);
-    return keys;
+    return found.getOrCreate(words.join(' '), () => find(words));
   };
 }
 

@@ -1,7 +1,7 @@
 /** A page of hits: first the ranked ones and, if there are very many, then the others in the order of the index. */
 
 import type { Key, PageRequest } from '../../../storage/list/request.ts';
-import type { Expression } from '../../../storage/search/expression.ts';
+import type { Expression, Range } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { takeTurn } from '../../../turns/index.ts';
@@ -111,58 +111,37 @@ export async function readSlice(
   if (start === undefined) {
     const ranked = head.slice(skip, skip + limit);
     if (ranked.length >= limit) return ranked;
-    return [
-      ...ranked,
-      ...(await readRestAfter(reading, Math.max(0, skip - head.length), limit - ranked.length)),
-    ];
+    const offset = Math.max(0, skip - head.length);
+    return [...ranked, ...(await readRest(reading, { offset }, limit - ranked.length))];
   }
   const at: RankedHit = { score: Number(start.value), position: start.id, missing: [] };
   if (backwards) {
-    const rest = at.score === unranked ? await readRestFrom(reading, at.position, limit, true) : [];
+    const before = { high: at.position, descending: true };
+    const rest = at.score === unranked ? await readRest(reading, before, limit) : [];
     const ranked = head.filter(hit => compareHits(hit, at) < 0).reverse();
     return [...rest, ...ranked].slice(0, limit);
   }
   const ranked = head.filter(hit => compareHits(hit, at) > 0).slice(0, limit);
   if (ranked.length >= limit) return ranked;
-  const from = at.score === unranked ? at.position + 1 : 0;
-  return [...ranked, ...(await readRestFrom(reading, from, limit - ranked.length, false))];
+  const low = at.score === unranked ? at.position + 1 : 0;
+  return [...ranked, ...(await readRest(reading, { low }, limit - ranked.length))];
 }
 
 const compareHits = (a: RankedHit, b: RankedHit): number => b.score - a.score || a.position - b.position;
 
-/** Hits that are not in the head: from a position on or, backwards, before it. */
-async function readRestFrom(
-  { reader, session, ranking }: Reading,
-  position: number,
-  limit: number,
-  backwards: boolean,
-): Promise<RankedHit[]> {
-  const { all, types, head } = ranking;
-  if (all === undefined || limit <= 0) return [];
-  const range = backwards ? { high: position } : { low: position };
-  const found = await reader.page(session, all, types, {
-    limit: limit + maxCandidates,
-    descending: backwards,
-    ...range,
-  });
-  return removeHead(head, found).slice(0, limit).map(toUnrankedHit);
-}
-
 /**
- * Hits that are not in the head, after the first `skip`. The index lists the head's hits among all others: for each of
- * them before the hit at this offset, one more hit must be passed over.
+ * Hits that are not in the head. The index lists the head's hits among all others: for each of them before the hit at an
+ * offset, one more hit must be passed over.
  */
-async function readRestAfter(
-  { reader, session, ranking }: Reading,
-  skip: number,
+async function readRest(
+  { reader, session, ranking: { all, types, head } }: Reading,
+  page: Partial<Range> & { readonly offset?: number; readonly descending?: boolean },
   limit: number,
 ): Promise<RankedHit[]> {
-  const { all, types, head } = ranking;
   if (all === undefined || limit <= 0) return [];
-  const found = await reader.page(session, all, types, { limit: limit + maxCandidates, offset: skip });
-  const [first] = found;
-  if (first === undefined) return [];
-  const passed = head.filter(({ position }) => position < first).length;
+  const found = await reader.page(session, all, types, { ...page, limit: limit + maxCandidates });
+  const [first = 0] = found;
+  const passed = page.offset === undefined ? 0 : head.filter(({ position }) => position < first).length;
   return removeHead(head, found)
     .slice(passed, passed + limit)
     .map(toUnrankedHit);

@@ -6,6 +6,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
 import { prepareByShape } from '../../../storage/prepared.ts';
+import { createCachedWords } from '../../../storage/search/cached.ts';
 import { type DocumentType, toPosition } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { collectCode } from '../../../storage/search/text/words.ts';
@@ -46,14 +47,10 @@ export function createCodeLookup({ build }: Pick<Database, 'build'>) {
   });
   const any = sql<{ found: number }>`select 1 as found from product_variants where code is not null limit 1`;
   const anyQuery = any.compile(build);
-  let known: { readonly seen: number | undefined; readonly isAny: boolean } | undefined;
+  const keepAny = createCachedWords<boolean>(1);
   /** Most catalogs have no variants with codes of their own. */
-  async function isAnyCode(session: SearchSession): Promise<boolean> {
-    const { seen } = session;
-    if (known === undefined || known.seen === undefined || known.seen !== seen)
-      known = { seen, isAny: (await session.first(anyQuery)) !== undefined };
-    return known.isAny;
-  }
+  const isAnyCode = (session: SearchSession): Promise<boolean> =>
+    keepAny(session.seen, '', async () => (await session.first(anyQuery)) !== undefined);
 
   async function readFound(session: SearchSession, runs: readonly Run[]): Promise<readonly Found[]> {
     if (runs.length === 0) return [];
