@@ -10,19 +10,15 @@ import { subscriptions } from './subscriptions.ts';
 /** Events per transaction, so that none holds up other writers for long. */
 const batch = 500;
 
-/** @param isStopping called between batches @returns how many rows were deleted */
-type Forget = (isStopping: () => boolean) => Promise<number>;
-
-export interface Retention {
-  readonly events: Forget;
-  readonly deliveries: Forget;
-}
-
 /** The place of an event in the order of time. */
 type Place = { readonly created_at: number; readonly id: number };
 
-/** @param days undefined to keep everything */
-export function createRetention(database: Database, clock: Clock, days: number | undefined): Retention {
+/**
+ * @param days undefined to keep everything
+ * @returns functions that delete until `isStopping`, which is called between batches, and return how many rows they have
+ *   deleted
+ */
+export function createRetention(database: Database, clock: Clock, days: number | undefined) {
   const { build, read, write } = database;
   const queues = sql.join(subscriptions.map(({ queue }) => sql.lit(queue)));
   // An index has these columns; those of the row follow its long texts.
@@ -54,7 +50,7 @@ export function createRetention(database: Database, clock: Clock, days: number |
     });
 
   return {
-    async events(isStopping) {
+    async events(isStopping: () => boolean): Promise<number> {
       let removed = 0;
       if (days === undefined) return removed;
       const before = clock.now() - days * dayMs;
@@ -67,7 +63,7 @@ export function createRetention(database: Database, clock: Clock, days: number |
       }
       return removed;
     },
-    async deliveries(isStopping) {
+    async deliveries(isStopping: () => boolean): Promise<number> {
       if (days === undefined || isStopping()) return 0;
       // The last moment before the period, in whole milliseconds.
       const last = clock.now() - days * dayMs - 1;

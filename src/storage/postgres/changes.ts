@@ -36,10 +36,7 @@ export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
 /** Maximum number of events whose ids one statement reads. Of any others, the marks are missing from the sum. */
 const idsAtOnce = 16_384;
 
-interface Since {
-  readonly from: string;
-  readonly running: string;
-}
+type Since = { readonly from: string; readonly running: string };
 
 /** The position and the versions of all collections, as this statement sees them. */
 const state = sql`select 'position' as kind, ${position} as name, 0::float8 as number, 0 as event, 0 as id,

@@ -18,16 +18,9 @@ const space = 0x20;
 const slash = 0x2f;
 const dot = 0x2e;
 
+const tight = new Set([0x2d, 0x27, 0x26, 0x5f, 0x2019, 0x2018, 0x2010, 0x2011]);
 /** Hyphens, apostrophes, the underscore and the ampersand: words that they separate are often written as one. */
-export const isTight = (code: number): boolean =>
-  code === 0x2d ||
-  code === 0x27 ||
-  code === 0x26 ||
-  code === 0x5f ||
-  code === 0x2019 ||
-  code === 0x2018 ||
-  code === 0x2010 ||
-  code === 0x2011;
+export const isTight = (code: number): boolean => tight.has(code);
 
 export const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 /** Whether it begins or ends with a digit, as nearly all words with digits do. */
