@@ -6,10 +6,10 @@ import { findWordPlace, type NameArrays } from './arrays.ts';
 import { findSpans, getWord, type Span, walkWords } from './merged.ts';
 
 /** The weights of the word itself, of a form of it, and of a word that it is a prefix of. */
-export const factors = { exact: 1, form: 0.92, beginning: 0.6 } as const;
+const factors = { exact: 1, form: 0.92, beginning: 0.6 } as const;
 
 /** Consecutive words, and the weight of having one of them. */
-export interface WordRange extends Span {
+interface WordRange extends Span {
   readonly factor: number;
   /** Whether the word of the query is a single letter. */
   readonly isLetter?: boolean;
