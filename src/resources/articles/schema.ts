@@ -1,9 +1,9 @@
 /** The schema of articles. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { author, jsonLinks, textSorts } from '../authored/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 
 const title = text(200).meta({ examples: ['How we choose our wood'] });
 const body = prose(100_000).meta({ examples: ['Walnut is dense, dark, and kind to tools.'] });
@@ -25,11 +25,7 @@ export const article = z
   })
   .meta({ id: 'Article' });
 
-export const articleHal = buildHalSchema(
-  article,
-  'ArticleHal',
-  buildLinksSchema(['self'], ['author', 'edit', 'delete']),
-);
+export const { hal, page } = buildHalSchemas(article, 'articles', [], ['author', 'edit', 'delete']);
 
 export const createArticle = z.object({ title, body, tags: tags.nullish() }).meta({ id: 'CreateArticle' });
 
@@ -40,7 +36,6 @@ export const replaceArticle = createArticle
 
 export const patchArticle = createArticle.partial().meta({ id: 'PatchArticle' });
 
-export const articlePage = buildPageSchemas(article, articleHal, 'articles', 'ArticleList');
 export const sortColumns = textSorts;
 
 export const listArticles = z.object({

@@ -38,7 +38,7 @@ export function createAttributeEndpoints({ database, paginator, definitions: sto
     read,
     write: allow.admin('products:write'),
     schema: schema.definition,
-    hal: schema.definitionHal,
+    hal: schema.hal,
     replace: { schema: schema.replaceDefinition, example: schema.definitionBodyExample },
     patch: { schema: schema.patchDefinition, example: { label: 'Wattage', facet: false } },
     presenter,
@@ -53,7 +53,7 @@ export function createAttributeEndpoints({ database, paginator, definitions: sto
       name: 'attributes',
       items: 'definitions',
       query: schema.listDefinitions,
-      page: schema.definitionPage,
+      page: schema.page,
       list: store.list,
       sortColumns: schema.sortColumns,
       requested: ({ query }) => ({

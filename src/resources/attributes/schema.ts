@@ -1,10 +1,10 @@
 /** The schema of attribute definitions: what a key of products' `attributes` means, and which values it takes. */
 import { z } from 'zod';
 import { attributeKey } from '../../attribute-key.ts';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { hasNoneTwice, identifier, oneOf, text, timestamp } from '../../http/schema.ts';
 import { categoryPath, shownPath } from '../categories/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 import { keyRule } from '../products/members/attributes.ts';
 
 /** The maximum number of definitions: all of them are kept in memory. */
@@ -77,11 +77,7 @@ export const definition = z
   })
   .meta({ id: 'Attribute', example });
 
-export const definitionHal = buildHalSchema(
-  definition,
-  'AttributeHal',
-  buildLinksSchema(['self'], ['edit', 'delete']),
-);
+export const { hal, page } = buildHalSchemas(definition, 'attributes', [], ['edit', 'delete']);
 
 const fields = {
   key,
@@ -126,7 +122,6 @@ export const replaceDefinition = writtenFields
 /** PATCH with application/json: only the fields that change. */
 export const patchDefinition = writtenFields.partial().meta({ id: 'PatchAttribute' });
 
-export const definitionPage = buildPageSchemas(definition, definitionHal, 'attributes', 'AttributeList');
 export const sortColumns = { id: 'id', key: 'key', label: 'label', createdAt: 'created_at' } as const;
 export const listDefinitions = z.object({
   key: key.optional().describe('Only the definition with this key.'),

@@ -1,6 +1,5 @@
 /** The schema of categories. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { pageParameters, sortParameters } from '../../http/paginate.ts';
 import { count, identifier, notBlank, prose, text, timestamp } from '../../http/schema.ts';
 import {
@@ -14,6 +13,7 @@ import {
   splitPath,
 } from '../../storage/categories/names.ts';
 import { maxId } from '../../storage/database.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 import { imageAddress } from '../products/members/images.ts';
 
 const separated = {
@@ -143,10 +143,11 @@ export const category = z
   })
   .meta({ id: 'Category', example });
 
-export const categoryHal = buildHalSchema(
+export const { hal, page } = buildHalSchemas(
   category,
-  'CategoryHal',
-  buildLinksSchema(['self', 'children', 'products'], ['parent', 'image', 'edit', 'delete']),
+  'categories',
+  ['children', 'products'],
+  ['parent', 'image', 'edit', 'delete'],
 );
 
 export const createCategory = z
@@ -173,8 +174,6 @@ export const replaceCategory = createCategory
   .meta({ id: 'ReplaceCategory' });
 
 export const patchCategory = createCategory.partial().meta({ id: 'PatchCategory' });
-
-export const categoryPage = buildPageSchemas(category, categoryHal, 'categories', 'CategoryList');
 
 /** Public sort keys → columns. */
 export const sortColumns = {

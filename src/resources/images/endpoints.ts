@@ -107,7 +107,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
     read,
     write,
     schema: schema.productImage,
-    hal: schema.productImageHal,
+    hal: schema.hal,
     replace: { schema: schema.replaceImage },
     patch: { schema: schema.patchImage, example: { alt: 'The lamp, lit', position: 0 } },
     presenter,
@@ -125,7 +125,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
       access: read,
       params: byId,
       query: schema.listImages,
-      responses: { 200: { description: 'One page of images.', ...schema.imagePage } },
+      responses: { 200: { description: 'One page of images.', ...schema.page } },
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
       async handle(context) {
         const { query, params, url } = context;
@@ -162,7 +162,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
         201: {
           description: 'The image was added as the last one.',
           schema: schema.productImage,
-          hal: schema.productImageHal,
+          hal: schema.hal,
         },
       },
       errors: [

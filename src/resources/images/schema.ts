@@ -1,8 +1,8 @@
 /** The schema of a product's images as separate resources: reading, adding, describing and ordering them. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { pageParameters } from '../../http/paginate.ts';
 import { identifier } from '../../http/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 import { alt, image, imageLink, maxImages } from '../products/members/images.ts';
 
 const position = z
@@ -30,10 +30,11 @@ export const productImage = z
   .object({ id: identifier(), productId: identifier(), ...image.omit({ id: true }).shape, position })
   .meta({ id: 'ProductImage', example });
 
-export const productImageHal = buildHalSchema(
+export const { hal, page } = buildHalSchemas(
   productImage,
-  'ProductImageHal',
-  buildLinksSchema(['self', 'product', 'content'], ['edit', 'delete']),
+  'images',
+  ['product', 'content'],
+  ['edit', 'delete'],
 );
 
 /** JSON instead of a file: a link, which is stored as given and not fetched. */
@@ -53,7 +54,6 @@ export const patchImage = z
   .object({ alt: alt.nullish(), position: position.optional() })
   .meta({ id: 'PatchProductImage' });
 
-export const imagePage = buildPageSchemas(productImage, productImageHal, 'images', 'ProductImageList');
 export const listImages = z.object(pageParameters);
 
 export type ProductImage = z.output<typeof productImage>;

@@ -1,8 +1,8 @@
 /** The schema of notifications. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { count, identifier, text, timestamp } from '../../http/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 
 const read = z.boolean().meta({ examples: [true] });
 
@@ -23,19 +23,17 @@ export const notification = z
   })
   .meta({ id: 'Notification' });
 
-const links = buildLinksSchema(['self', 'edit', 'delete'], ['order', 'invoice']);
-export const notificationHal = buildHalSchema(notification, 'NotificationHal', links);
+export const { hal, page } = buildHalSchemas(
+  notification,
+  'notifications',
+  ['edit', 'delete'],
+  ['order', 'invoice'],
+);
 
 /** All fields that a reader may change. */
 export const replaceNotification = z.object({ read });
 export const patchNotification = replaceNotification.partial().meta({ id: 'PatchNotification' });
 
-export const notificationPage = buildPageSchemas(
-  notification,
-  notificationHal,
-  'notifications',
-  'NotificationList',
-);
 export const markedRead = z.object({ updated: count() }).meta({ id: 'MarkedRead' });
 
 export const sortColumns = commonSorts;

@@ -1,9 +1,9 @@
 /** The schema of posts. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { author, jsonLinks, textSorts } from '../authored/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 
 const title = text(200).meta({ examples: ['Open on Sunday'] });
 const body = prose(100_000).meta({ examples: ['From noon to five, with coffee.'] });
@@ -20,16 +20,11 @@ export const post = z
   })
   .meta({ id: 'Post' });
 
-export const postHal = buildHalSchema(
-  post,
-  'PostHal',
-  buildLinksSchema(['self', 'comments'], ['author', 'edit', 'delete']),
-);
+export const { hal, page } = buildHalSchemas(post, 'posts', ['comments'], ['author', 'edit', 'delete']);
 
 export const writePost = z.object({ title, body }).meta({ id: 'WritePost' });
 export const patchPost = writePost.partial().meta({ id: 'PatchPost' });
 
-export const postPage = buildPageSchemas(post, postHal, 'posts', 'PostList');
 export const sortColumns = textSorts;
 
 export const listPosts = z.object({

@@ -76,7 +76,7 @@ export function createProductEndpoints(stores: Stores): Endpoint[] {
     read,
     write,
     schema: schema.product,
-    hal: schema.productHal,
+    hal: schema.hal,
     replace: { schema: schema.replaceProduct, example: schema.productReplacementExample },
     patch: { schema: schema.patchProduct, example: { price: 69.9 } },
     interpretPatch: (before, body) => completeStockChange(productOf(before), body),
@@ -97,7 +97,7 @@ export function createProductEndpoints(stores: Stores): Endpoint[] {
       tag,
       access: read,
       query: schema.listProducts,
-      responses: { 200: { description: 'One page of products.', ...schema.productPage } },
+      responses: { 200: { description: 'One page of products.', ...schema.page } },
       errors: ['INVALID_CURSOR'],
       handle: context => list(context, context.query),
     }),
@@ -110,7 +110,7 @@ export function createProductEndpoints(stores: Stores): Endpoint[] {
       access: write,
       body: { kind: 'json', schema: schema.createProduct, example: schema.productBodyExample },
       responses: {
-        201: { description: 'The product was created.', schema: schema.product, hal: schema.productHal },
+        201: { description: 'The product was created.', schema: schema.product, hal: schema.hal },
       },
       errors: ['DUPLICATE'],
       handle(context) {

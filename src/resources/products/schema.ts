@@ -1,6 +1,5 @@
 /** The schema of products: representation, create, replace, patch, bulk and list. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import {
   count,
@@ -18,6 +17,7 @@ import { maxId } from '../../storage/database.ts';
 import { facetMeta, facetParameter } from '../attributes/facets.ts';
 import { attributeParameters } from '../attributes/filters.ts';
 import { categoryPath, shownPath } from '../categories/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 import { attributes, sentAttributes } from './members/attributes.ts';
 import { gtin, gtinParameter } from './members/gtin.ts';
 import { image, sentImages } from './members/images.ts';
@@ -143,10 +143,12 @@ export const product = z
   })
   .meta({ id: 'Product', example });
 
-export const productHal = buildHalSchema(
+export const { hal, page } = buildHalSchemas(
   product,
-  'ProductHal',
-  buildLinksSchema(['self', 'reviews', 'variants', 'images'], ['edit', 'delete']),
+  'products',
+  ['reviews', 'variants', 'images'],
+  ['edit', 'delete'],
+  facetMeta,
 );
 
 /** POST: name and price are required; `currency` falls back to the service's default. */
@@ -210,10 +212,6 @@ export const patchProduct = createProduct
   .extend({ stock: changedStock.nullish().describe('The stock; null if it is not counted.') })
   .partial()
   .meta({ id: 'PatchProduct' });
-
-export const productPage = buildPageSchemas(product, productHal, 'products', 'ProductList', {
-  meta: facetMeta,
-});
 
 /** Public sort keys → columns. */
 export const sortColumns = {

@@ -1,9 +1,9 @@
 /** The schema of reviews. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, integerParameter, prose, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 
 const rating = z
   .int()
@@ -24,11 +24,7 @@ export const review = z
   })
   .meta({ id: 'Review' });
 
-export const reviewHal = buildHalSchema(
-  review,
-  'ReviewHal',
-  buildLinksSchema(['self', 'product'], ['author', 'edit', 'delete']),
-);
+export const { hal, page } = buildHalSchemas(review, 'reviews', ['product'], ['author', 'edit', 'delete']);
 
 export const createReview = z.object({ rating, body: body.nullish() }).meta({ id: 'CreateReview' });
 
@@ -39,7 +35,6 @@ export const replaceReview = createReview
 
 export const patchReview = createReview.partial().meta({ id: 'PatchReview' });
 
-export const reviewPage = buildPageSchemas(review, reviewHal, 'reviews', 'ReviewList');
 export const sortColumns = { id: 'id', rating: 'rating', createdAt: 'created_at' } as const;
 export const listReviews = z.object(listParameters(sortColumns));
 

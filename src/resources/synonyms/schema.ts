@@ -1,8 +1,8 @@
 /** The schema of synonyms: words that searches treat as equal. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { hasNoneTwice, identifier, text, timestamp } from '../../http/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 
 /** The maximum number of groups: all of them are kept in memory. */
 export const synonymsLimit = 5000;
@@ -36,11 +36,7 @@ export const synonymBodyExample = { words: example.words };
 export const synonym = z
   .object({ id: identifier(), words, createdAt: timestamp(), updatedAt: timestamp() })
   .meta({ id: 'Synonym', example });
-export const synonymHal = buildHalSchema(
-  synonym,
-  'SynonymHal',
-  buildLinksSchema(['self', 'edit', 'delete'], []),
-);
+export const { hal, page } = buildHalSchemas(synonym, 'synonyms', ['edit', 'delete'], []);
 
 /** POST and PUT. */
 export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
@@ -48,7 +44,6 @@ export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
 /** PATCH with application/json: only the fields that change. */
 export const patchSynonym = replaceSynonym.partial().meta({ id: 'PatchSynonym' });
 
-export const synonymPage = buildPageSchemas(synonym, synonymHal, 'synonyms', 'SynonymList');
 export const sortColumns = commonSorts;
 export const listSynonyms = z.object(listParameters(sortColumns));
 

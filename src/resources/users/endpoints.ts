@@ -23,7 +23,7 @@ const replacement = { name: 'Ada Winter', email: 'admin@catalog.example', role: 
 const buildUserResponse = (description: string) => ({
   description,
   schema: schema.user,
-  hal: schema.userHal,
+  hal: schema.hal,
 });
 
 export function createUserEndpoints(stores: Stores): Endpoint[] {
@@ -38,7 +38,7 @@ export function createUserEndpoints(stores: Stores): Endpoint[] {
       tag,
       access: allow.admin('users:read'),
       query: schema.listUsers,
-      page: schema.userPage,
+      page: schema.page,
       name: 'users',
       list: users.list,
       sortColumns: schema.sortColumns,

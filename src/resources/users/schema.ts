@@ -1,9 +1,9 @@
 /** The schema of users. */
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { count, identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 
 /** Checks the length first: matching a long text against the address pattern takes much time and memory. */
 export const email = z.string().max(254, { abort: true }).check(z.email('must be an e-mail address'));
@@ -102,10 +102,12 @@ export const addressRestoration = z
   .meta({ id: 'AddressRestoration' });
 export const verified = z.object({ verifiedAt: timestamp() }).meta({ id: 'Verified' });
 
-const links = buildLinksSchema(['self'], ['orders', 'edit', 'delete', 'passwordReset', 'verify']);
-export const userHal = buildHalSchema(user, 'UserHal', links);
-export const userPage = buildPageSchemas(user, userHal, 'users', 'UserList');
-
+export const { hal, page } = buildHalSchemas(
+  user,
+  'users',
+  [],
+  ['orders', 'edit', 'delete', 'passwordReset', 'verify'],
+);
 /** Public sort keys → columns. */
 export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' } as const;
 

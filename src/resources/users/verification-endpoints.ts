@@ -38,7 +38,7 @@ export function createVerificationEndpoints(stores: Stores): Endpoint[] {
       params: byId,
       body: { kind: 'json', schema: schema.verification, optional: true, example },
       responses: {
-        200: { description: 'The address is confirmed.', schema: schema.user, hal: schema.userHal },
+        200: { description: 'The address is confirmed.', schema: schema.user, hal: schema.hal },
       },
       errors: ['NOT_FOUND', 'INVALID_TOKEN', 'DUPLICATE'],
       handle({ params: { id }, body, caller, address, showQuota, url, mediaType, write, cause }) {

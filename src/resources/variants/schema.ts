@@ -1,9 +1,9 @@
 /** The schema of variants: the forms in which a product is sold, each with one combination of its options. */
 import { z } from 'zod';
-import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 import { maxId } from '../../storage/database.ts';
+import { buildHalSchemas } from '../crud/schema.ts';
 import { gtin, gtinParameter } from '../products/members/gtin.ts';
 import { compareAtPrice, maxSkuLength, weight } from '../products/members/shared.ts';
 import { changedStock, sentStock, stock, stockText } from '../products/members/stock.ts';
@@ -65,11 +65,7 @@ export const variant = z
   })
   .meta({ id: 'Variant', example });
 
-export const variantHal = buildHalSchema(
-  variant,
-  'VariantHal',
-  buildLinksSchema(['self', 'product'], ['image', 'edit', 'delete']),
-);
+export const { hal, page } = buildHalSchemas(variant, 'variants', ['product'], ['image', 'edit', 'delete']);
 
 export const createVariant = z
   .object({
@@ -105,8 +101,6 @@ export const patchVariant = createVariant
   .extend({ stock: changedStock.nullish().describe(stockText) })
   .partial()
   .meta({ id: 'PatchVariant' });
-
-export const variantPage = buildPageSchemas(variant, variantHal, 'variants', 'VariantList');
 
 /** Public sort keys → columns. */
 export const sortColumns = { id: 'id', position: 'position', createdAt: 'created_at' } as const;
