@@ -9,19 +9,17 @@ import { type StoredUser, toEmailKey } from '../users/store.ts';
 import { accessLifetime, refreshIdleLifetime, refreshLifetime } from './lifetimes.ts';
 import * as schema from './schema.ts';
 
-const tag = 'Authentication';
+/** The settings that all operations share. */
+const common = { method: 'POST', tag: 'Authentication', access: allow.public, idempotent: false } as const;
 
 export function createAuthEndpoints(stores: Stores): Endpoint[] {
   const { database, clock, users, sessions, tokens, passwords, guards, knownAddresses } = stores;
   return [
     createEndpoint({
-      method: 'POST',
+      ...common,
       path: '/auth/login',
       operationId: 'login',
       summary: 'Sign in with e-mail and password',
-      tag,
-      access: allow.public,
-      idempotent: false,
       body: {
         kind: 'json',
         schema: schema.credentials,
@@ -61,13 +59,10 @@ export function createAuthEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'POST',
+      ...common,
       path: '/auth/refresh',
       operationId: 'refresh',
       summary: 'Get a new access token',
-      tag,
-      access: allow.public,
-      idempotent: false,
       body: { kind: 'json', schema: schema.refreshRequest },
       responses: { 200: { description: 'A new access token.', schema: schema.accessTokenOnly } },
       errors: ['UNAUTHORIZED', 'TOKEN_EXPIRED'],
@@ -97,14 +92,11 @@ export function createAuthEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'POST',
+      ...common,
       path: '/auth/logout',
       operationId: 'logout',
       summary: 'End the session of a refresh token',
       description: 'The refresh token is the credential. An unknown token is not an error.',
-      tag,
-      access: allow.public,
-      idempotent: false,
       body: { kind: 'json', schema: schema.refreshRequest },
       responses: { 204: { description: 'The session has ended.' } },
       handle({ body, write }) {

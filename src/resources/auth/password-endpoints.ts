@@ -16,6 +16,8 @@ import { hashPassword } from './passwords.ts';
 import * as schema from './schema.ts';
 
 const tag = 'Authentication';
+/** The settings of operations without signing in. */
+const anonymous = { method: 'POST', tag, access: allow.public, idempotent: false } as const;
 const purpose = 'password';
 const forgotten = 'forgotten-passwords';
 /** The same response whether or not there is such a user. */
@@ -118,14 +120,11 @@ export function createPasswordEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'POST',
+      ...anonymous,
       path: '/auth/forgot-password',
       operationId: 'forgotPassword',
       summary: 'Request a password reset mail',
       description: 'The response does not reveal whether a user has this address.',
-      tag,
-      access: allow.public,
-      idempotent: false,
       body: { kind: 'json', schema: schema.forgotPassword, example: { email: 'ada@shop.example' } },
       responses: { 202: isQueued },
       async handle({ body, address, showQuota, write }) {
@@ -139,14 +138,11 @@ export function createPasswordEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'POST',
+      ...anonymous,
       path: '/auth/password-reset',
       operationId: 'resetPassword',
       summary: 'Set a password with the token from a mail',
       description: 'Ends all sessions of the user and confirms the address that the mail was sent to.',
-      tag,
-      access: allow.public,
-      idempotent: false,
       body: {
         kind: 'json',
         schema: schema.passwordReset,

@@ -10,7 +10,8 @@ import type { Stores } from '../stores.ts';
 import * as schema from './schema.ts';
 import { type StoredKey, toApiKey } from './store.ts';
 
-const tag = 'API keys';
+/** The settings that all operations share. */
+const common = { tag: 'API keys', access: allow.admin() } as const;
 const path = '/keys';
 const example = {
   name: 'Price import',
@@ -23,11 +24,10 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
   const toJson = (row: StoredKey) => JSON.stringify(toApiKey(row));
   return [
     createListEndpoint(paginator, {
+      ...common,
       path,
       operationId: 'listKeys',
       summary: 'List API keys',
-      tag,
-      access: allow.admin(),
       query: schema.listKeys,
       page: { schema: schema.apiKeyList },
       name: 'keys',
@@ -38,12 +38,11 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
       textsOf: () => toJson,
     }),
     createEndpoint({
+      ...common,
       method: 'POST',
       path,
       operationId: 'createKey',
       summary: 'Create an API key',
-      tag,
-      access: allow.admin(),
       body: { kind: 'json', schema: schema.createKey, example },
       responses: {
         201: {
@@ -64,12 +63,11 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
       },
     }),
     createEndpoint({
+      ...common,
       method: 'GET',
       path: `${path}/{id}`,
       operationId: 'getKey',
       summary: 'Read an API key, without its secret',
-      tag,
-      access: allow.admin(),
       params: byId,
       responses: { 200: { description: 'The API key.', schema: schema.apiKey } },
       errors: ['NOT_FOUND'],
@@ -78,12 +76,11 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
       },
     }),
     createEndpoint({
+      ...common,
       method: 'DELETE',
       path: `${path}/{id}`,
       operationId: 'revokeKey',
       summary: 'Revoke an API key',
-      tag,
-      access: allow.admin(),
       params: byId,
       responses: { 204: { description: 'The key was revoked.' } },
       errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],

@@ -25,6 +25,8 @@ import * as schema from './schema.ts';
 import type { StoredOrder } from './store.ts';
 
 const tag = 'Orders';
+/** The settings that operations on what belongs to one order share. */
+const reading = { method: 'GET', tag, access: allow.everyone('orders:read'), errors: ['NOT_FOUND'] } as const;
 const itemParams = z.object({ id: identifier(), itemId: identifier() });
 const nestedParams = z.object({ id: identifier(), orderId: identifier() });
 const sorting =
@@ -107,15 +109,12 @@ export function createOrderEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'GET',
+      ...reading,
       path: '/users/{id}/orders/{orderId}',
       operationId: 'getUserOrder',
       summary: 'Read an order of a user',
-      tag,
-      access: allow.everyone('orders:read'),
       params: nestedParams,
       responses: { 200: one },
-      errors: ['NOT_FOUND'],
       async handle(context) {
         const { params, caller } = context;
         const { id, orderId } = params;
@@ -137,15 +136,12 @@ export function createOrderEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'GET',
+      ...reading,
       path: '/orders/{id}',
       operationId: 'getOrder',
       summary: 'Read an order',
-      tag,
-      access: allow.everyone('orders:read'),
       params: byId,
       responses: { 200: one },
-      errors: ['NOT_FOUND'],
       async handle(context) {
         const { params, caller } = context;
         const { id } = params;
@@ -154,12 +150,10 @@ export function createOrderEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'GET',
+      ...reading,
       path: '/orders/{id}/items',
       operationId: 'listOrderItems',
       summary: 'List the items of an order',
-      tag,
-      access: allow.everyone('orders:read'),
       params: byId,
       query: schema.listItems,
       responses: { 200: { description: 'One page of items.', ...schema.itemPage } },
@@ -181,17 +175,14 @@ export function createOrderEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'GET',
+      ...reading,
       path: '/orders/{id}/items/{itemId}',
       operationId: 'getOrderItem',
       summary: 'Read an item of an order',
-      tag,
-      access: allow.everyone('orders:read'),
       params: itemParams,
       responses: {
         200: { description: 'The item.', schema: schema.orderItem, hal: schema.orderItemHal },
       },
-      errors: ['NOT_FOUND'],
       async handle(context) {
         const { params, caller } = context;
         const { id, itemId } = params;

@@ -13,7 +13,8 @@ import { createInvalidTokenError, findRefusal, requireVisible } from './rules.ts
 import * as schema from './schema.ts';
 import { toUser } from './store.ts';
 
-const tag = 'Users';
+/** The settings of operations without signing in. */
+const anonymous = { method: 'POST', tag: 'Authentication', access: allow.public, idempotent: false } as const;
 const purpose = 'verification';
 const example = { token: schema.mailTokenExample };
 
@@ -33,7 +34,7 @@ export function createVerificationEndpoints(stores: Stores): Endpoint[] {
       summary: 'Confirm the e-mail address of a user',
       description:
         'The user sends the token from the mail; an administrator needs none. A confirmed address stays confirmed. The token from the mail to `pendingEmail` makes it the address of the user and ends all sessions.',
-      tag,
+      tag: 'Users',
       access: allow.everyone('users:write'),
       params: byId,
       body: { kind: 'json', schema: schema.verification, optional: true, example },
@@ -69,15 +70,12 @@ export function createVerificationEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'POST',
+      ...anonymous,
       path: '/auth/verify',
       operationId: 'verifyAddress',
       summary: 'Confirm an e-mail address with the token from a mail',
       description:
         'Requires no sign-in. A token works once. The token from the mail to `pendingEmail` makes it the address of the user and ends all sessions.',
-      tag: 'Authentication',
-      access: allow.public,
-      idempotent: false,
       body: { kind: 'json', schema: schema.verifyRequest, example },
       responses: { 200: { description: 'When the address was confirmed.', schema: schema.verified } },
       errors: ['INVALID_TOKEN', 'DUPLICATE'],
@@ -103,15 +101,12 @@ export function createVerificationEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     createEndpoint({
-      method: 'POST',
+      ...anonymous,
       path: '/auth/restore-address',
       operationId: 'restoreAddress',
       summary: 'Recover an account with the token from the mail to its former address',
       description:
         'For users whose e-mail address was changed by others: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, within 7 days.',
-      tag: 'Authentication',
-      access: allow.public,
-      idempotent: false,
       body: {
         kind: 'json',
         schema: schema.addressRestoration,
