@@ -95,13 +95,11 @@ export function runAction(
   throw new UsageError(name === '' ? `missing action: ${all}` : `unknown action "${name}": use ${all}`);
 }
 
-/** The value of a required option. */
 export function requireOption(value: string | undefined, option: string): string {
   if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing`);
   return value;
 }
 
-/** The value of an option that takes an integer. */
 export function parseCountOption(value: string, option: string, minimum: number, maximum: number): number;
 export function parseCountOption(
   value: string | undefined,
@@ -121,7 +119,6 @@ export function parseCountOption(
   throw new UsageError(`${option} takes an integer from ${minimum} to ${maximum}, not "${value}"`);
 }
 
-/** The value of an option that takes one of a few words. */
 export function parseChoiceOption<Choice extends string>(
   value: string,
   option: string,

@@ -155,7 +155,6 @@ async function obtainPassword(fromStandardInput: boolean | undefined): Promise<P
   return { text: parseValue(newPassword, line, 'the password', null), generated: false };
 }
 
-/** Shows what was done, and the password if it was generated. */
 function show(done: string, email: string, { text: password, generated }: Password): Promise<void> {
   if (!generated) return printLines(done);
   const undo = `set another password with catalog users set-password ${escapeUnprintable(email)}`;

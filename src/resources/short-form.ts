@@ -17,7 +17,6 @@ interface Pair<Members, List extends readonly unknown[]> {
 }
 
 export interface ShortForm<Members> {
-  /** The document to store. */
   documentOf(members: Members): string;
   /** @throws StorageError `damaged` if the document cannot be read */
   membersOf(document: string): Members;
@@ -81,14 +80,12 @@ export function createShownRows<Members extends { readonly updatedAt: string }>(
     /** The representation as JSON text. */
     jsonOf: ({ id, document, value }: Stored): string =>
       value === undefined ? form.jsonOf(id, document) : JSON.stringify(value),
-    /** The representation as a value. */
     valueOf: ({ id, document, value }: Stored): Value => value ?? { id, ...form.membersOf(document) },
     /** The row with its representation as the document. @throws StorageError `damaged` */
     shown: <Row extends Stored>(row: Row, known?: Stored): Row => ({
       ...row,
       document: known?.document ?? form.shown(row.id, row.document),
     }),
-    /** Builds the event of a change. */
     buildChange: createChangeBuilder<Stored>(resource, ({ id, document }) => form.toEvent(id, document)),
     /** The row from the document of an event, with its representation as the document. */
     fromEvent: (id: number, document: string): StoredRow<Value> => ({

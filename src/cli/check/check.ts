@@ -28,7 +28,6 @@ export const readRowPages = <Row extends { readonly id: number }>(
     return session.all(query.compile(build));
   });
 
-/** A table, and the columns of one of its keys. */
 interface Keyed {
   readonly table: string;
   readonly key: readonly string[];

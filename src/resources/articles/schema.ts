@@ -46,5 +46,4 @@ export const listArticles = z.object({
   ...listParameters(sortColumns),
 });
 
-/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type ArticleFields = z.output<typeof replaceArticle>;

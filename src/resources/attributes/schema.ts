@@ -119,7 +119,6 @@ export const replaceDefinition = writtenFields
   }))
   .meta({ id: 'WriteAttribute' });
 
-/** PATCH with application/json: only the fields that change. */
 export const patchDefinition = writtenFields.partial().meta({ id: 'PatchAttribute' });
 
 export const sortColumns = { id: 'id', key: 'key', label: 'label', createdAt: 'created_at' } as const;
@@ -130,5 +129,4 @@ export const listDefinitions = z.object({
 });
 
 export type Definition = z.output<typeof definition>;
-/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type DefinitionFields = z.output<typeof replaceDefinition>;

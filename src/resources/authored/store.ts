@@ -96,7 +96,6 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       ...(collection === undefined ? {} : { collection: { name: collection } }),
     }),
     find: rows.find,
-    /** Finds a row and locks it until the transaction ends. */
     lock: rows.lock,
 
     async insert(

@@ -4,7 +4,6 @@ import { type Count, createFurtherCounts, isInRoot } from '../../storage/categor
 import type { Database, Session } from '../../storage/database.ts';
 import type { StoredCategory } from './row.ts';
 
-/** The content of a category. */
 export interface CategoryContent {
   /** The products in the category and all its descendants, each counted once. */
   readonly products: number;

@@ -24,7 +24,6 @@ const path = '/categories';
 const moving =
   'A new name or parent also changes the paths of all categories below it and the category of all their products.';
 
-/** A category with its content. */
 type Counted = StoredCategory & CategoryContent;
 
 export function createCategoryEndpoints({ database, paginator, categories: store }: Stores): Endpoint[] {

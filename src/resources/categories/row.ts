@@ -4,7 +4,6 @@ import type { Row } from '../../storage/tables.ts';
 
 export type StoredCategory = Row<'categories'>;
 
-/** The image columns of a category. */
 export type CategoryImage = Pick<StoredCategory, 'image_id' | 'image_product_id' | 'image_url'>;
 
 export const noImage: CategoryImage = { image_id: null, image_product_id: null, image_url: null };

@@ -175,7 +175,6 @@ export const replaceCategory = createCategory
 
 export const patchCategory = createCategory.partial().meta({ id: 'PatchCategory' });
 
-/** Public sort keys → columns. */
 export const sortColumns = {
   id: 'id',
   position: 'position',

@@ -52,7 +52,6 @@ export interface BulkBody<Update> {
   readonly updates?: readonly { readonly id: number; readonly update: Update }[] | undefined;
 }
 
-/** The change of one row. */
 export interface RowChange<Update> {
   readonly id: number;
   readonly update: Update;

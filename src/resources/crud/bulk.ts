@@ -19,7 +19,6 @@ import { type BulkBody, buildBulkBody, type RowChange, toRowChanges } from './bu
 
 const result = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });
 
-/** The work of one request. */
 interface Work<Update, Row, Old, Change> {
   /** The rows that exist, locked. */
   readonly rows: readonly Row[];

@@ -50,7 +50,6 @@ export function createDocumentRows<Fields extends object>(
 
   return {
     find: rows.find,
-    /** Finds a row and locks it until the transaction ends. */
     lock: rows.lock,
     count: rows.count,
     /** All rows, in order of id. */

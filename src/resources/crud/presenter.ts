@@ -30,7 +30,6 @@ export type Presenter<Row, Context extends RequestContext = RequestContext> = Re
 export function createPresenter<Row, Context extends RequestContext = RequestContext>(
   kind: Kind<Row, Context>,
 ) {
-  /** The representation as plain JSON. */
   const toPlain = (context: Context, row: Row): Readonly<Record<string, unknown>> => ({
     ...(kind.plainOf?.(context, row) ?? kind.representationOf(row)),
   });

@@ -61,7 +61,6 @@ export const invoicePage = buildPageSchemas(invoice, invoiceHal, 'invoices', 'In
 
 export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });
 
-/** Public sort keys → columns. */
 export const sortColumns = {
   id: 'id',
   number: 'number',

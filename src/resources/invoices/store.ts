@@ -43,7 +43,6 @@ const columns = [
   'updated_at',
 ] as const;
 
-/** `INV-000001` */
 export const formatInvoiceNumber = (number: number) => `INV-${String(number).padStart(6, '0')}`;
 
 export function parseSnapshot({

@@ -78,7 +78,6 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
     /** All keys, in order of id. */
     all: rows.all,
     find: rows.find,
-    /** Finds a key and locks it until the transaction ends. */
     lock: rows.lock,
     /** @returns the stored key and the secret, which is not stored */
     async insert(session: Transaction, input: NewApiKey, createdBy: number | null, cause: Cause) {

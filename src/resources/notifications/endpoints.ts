@@ -113,7 +113,6 @@ function requireOwn(id: number, row: StoredNotification | undefined): StoredNoti
   throw new HttpError('NOT_FOUND', { message: `You have no notification ${id || 'with this id'}.` });
 }
 
-/** A link to the subject, if it has an address. */
 function linkSubject({ url }: RequestContext, { resource, resource_id }: StoredNotification): Links {
   if (resource === 'order') return { order: { href: buildAddress(url, 'orders', resource_id) } };
   if (resource === 'invoice') return { invoice: { href: buildAddress(url, 'invoices', resource_id) } };

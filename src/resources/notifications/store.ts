@@ -56,7 +56,6 @@ export function createNotificationStore(database: Database) {
     /** Requires a condition on `user_id`. */
     list: createLister<StoredNotification>(database, { table: 'notifications', columns }),
     find: rows.find,
-    /** Finds a notification and locks it until the transaction ends. */
     lock: rows.lock,
     /** Does nothing if the user already has a notification of the event. */
     async insert(session: Session, notification: Omit<StoredNotification, 'id' | 'read_at'>): Promise<void> {

@@ -156,7 +156,6 @@ export const itemPage = buildPageSchemas(orderItem, orderItemHal, 'items', 'Orde
   halName: 'OrderItemHalList',
 });
 
-/** Public sort keys → columns. */
 export const sortColumns = {
   id: 'id',
   createdAt: 'created_at',

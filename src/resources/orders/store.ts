@@ -26,7 +26,6 @@ interface NewOrder {
   readonly items: readonly (NewItem & { readonly reserved: number })[];
 }
 
-/** An order with its items. */
 export interface WholeOrder {
   readonly order: StoredOrder;
   readonly items: readonly StoredItem[];
@@ -127,7 +126,6 @@ export function createOrderStore(database: Database, outbox: Outbox) {
 
   return {
     find: orders.find,
-    /** Finds an order and locks it until the transaction ends. */
     lock: orders.lock,
     /** In the order requested. */
     items: readItems,

@@ -40,7 +40,6 @@ export function createProductLists(
   const lists = createCachedLists(database, [products, attributeDefinitions]);
   const used = createUsedAttributes(database);
 
-  /** @param names the names of facets */
   const buildRequest = (query: Query, defined: Definitions, names: readonly string[]): ListRequest => {
     const conditions = buildConditions(query, defined);
     const request = paginator.request(query, conditions, schema.sortColumns, 'products');
@@ -141,7 +140,6 @@ const comparedExactly = [
   ['externalId', 'external_id'],
 ] as const;
 
-/** The conditions for the filters of a query. */
 export function buildConditions(query: Query, definitions: Definitions): Condition[] {
   const { category, status, sku, tag, brand, minPrice, maxPrice, gtin, available, id } = query;
   const conditions: Condition[] = [];

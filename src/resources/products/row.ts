@@ -181,7 +181,6 @@ export const toProductColumns = (members: Omit<Product, 'id'>) => ({
   variant_count: members.variantCount,
 });
 
-/** A product and the row to write. */
 interface Written {
   readonly members: Omit<Product, 'id'>;
   readonly row: ProductRow;

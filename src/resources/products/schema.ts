@@ -207,13 +207,11 @@ export const replaceProduct = createProduct
   .transform(input => completeFields(input))
   .meta({ id: 'ReplaceProduct' });
 
-/** PATCH with application/json: only the fields that change. */
 export const patchProduct = createProduct
   .extend({ stock: changedStock.nullish().describe('The stock; null if it is not counted.') })
   .partial()
   .meta({ id: 'PatchProduct' });
 
-/** Public sort keys → columns. */
 export const sortColumns = {
   id: 'id',
   price: 'price',

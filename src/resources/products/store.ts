@@ -32,7 +32,6 @@ import { createProductWrites } from './writes/index.ts';
 
 export type ProductStore = ReturnType<typeof createProductStore>;
 
-/** The options for listing products. */
 const listed = {
   table: 'products',
   isCategorized: true,

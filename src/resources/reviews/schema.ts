@@ -47,5 +47,4 @@ export const listAllReviews = z.object({
   ...listParameters(sortColumns),
 });
 
-/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type ReviewFields = z.output<typeof replaceReview>;

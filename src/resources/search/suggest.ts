@@ -68,7 +68,6 @@ export function createSuggester(
   const completed = createCachedWords<readonly string[]>(maxBeginnings);
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id
     limit ${sql.lit(categoriesRead)}`.compile(database.build);
-  /** All categories with their words. */
   const allCategories = createFollowedValue(
     database.changes,
     categoryCollection,

@@ -5,7 +5,6 @@
 import { maxId } from '../../storage/database.ts';
 import { type Stock, setOwed } from '../products/members/stock.ts';
 
-/** A tracked stock. */
 export type Counted = Stock & { readonly tracked: true };
 
 export const isCounted = (stock: Stock | null): stock is Counted => stock?.tracked === true;

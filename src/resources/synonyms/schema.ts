@@ -41,7 +41,6 @@ export const { hal, page } = buildHalSchemas(synonym, 'synonyms', ['edit', 'dele
 /** POST and PUT. */
 export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
 
-/** PATCH with application/json: only the fields that change. */
 export const patchSynonym = replaceSynonym.partial().meta({ id: 'PatchSynonym' });
 
 export const sortColumns = commonSorts;

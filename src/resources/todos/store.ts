@@ -34,7 +34,6 @@ export function createTodoStore(database: Database) {
       return (await session.first(query.compile()))?.total ?? 0;
     },
     find: rows.find,
-    /** Finds a todo and locks it until the transaction ends. */
     lock: rows.lock,
     async insert(session: Transaction, userId: number, title: string, now: number): Promise<StoredTodo> {
       const values = { user_id: userId, title, done: 0, created_at: now, updated_at: now };

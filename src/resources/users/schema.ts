@@ -83,7 +83,6 @@ export const replaceUser = complete
   }))
   .meta({ id: 'ReplaceUser' });
 
-/** PATCH with application/json: only the fields that change. */
 export const patchUser = complete.partial().meta({ id: 'PatchUser' });
 
 export const mailTokenExample = 'mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd';
@@ -108,7 +107,6 @@ export const { hal, page } = buildHalSchemas(
   [],
   ['orders', 'edit', 'delete', 'passwordReset', 'verify'],
 );
-/** Public sort keys → columns. */
 export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' } as const;
 
 export const listUsers = z.object({

@@ -110,12 +110,10 @@ export function createUserStore(
 
   return {
     find: rows.find,
-    /** Finds a user and locks the row until the transaction ends. */
     lock: rows.lock,
     /** Finds a user and prevents changes until the transaction ends; other transactions may do the same. */
     keep: rows.keep,
     findByEmail: (session: Session, email: string) => session.first(byEmail({ key: toEmailKey(email) })),
-    /** The ids of all administrators. */
     administrators: (session: Session) => readIds(session, administrators),
     /**
      * The ids of all administrators, locked until the transaction ends. A transaction that also locks another user must

@@ -28,7 +28,6 @@ const tag = 'Variants';
 const path = '/products/{id}/variants';
 const ofOne = z.object({ id: identifier(), variantId: identifier() });
 
-/** A locked variant, with its locked product. */
 type LockedVariant = StoredVariant & { readonly product: LockedProduct };
 
 export function createVariantEndpoints(stores: Stores): Endpoint[] {

@@ -102,7 +102,6 @@ export const patchVariant = createVariant
   .partial()
   .meta({ id: 'PatchVariant' });
 
-/** Public sort keys → columns. */
 export const sortColumns = { id: 'id', position: 'position', createdAt: 'created_at' } as const;
 
 export const listVariants = z.object({
@@ -115,6 +114,5 @@ export const listVariants = z.object({
   ...listParameters(sortColumns),
 });
 
-/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type VariantFields = z.output<typeof replaceVariant>;
 export type Variant = z.output<typeof variant>;

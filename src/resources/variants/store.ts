@@ -111,7 +111,6 @@ export function createVariantStore(
       const query = build.selectFrom('product_variants').select(storedColumns).where('id', 'in', ids);
       return session.all(query.compile());
     },
-    /** The id of the product that has a variant with this sku. */
     productOfSku: async (session: Session, sku: string) =>
       (await session.first(statements.bySku({ sku })))?.product_id,
     /** All variants of a product, by position. */

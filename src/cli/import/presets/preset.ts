@@ -71,7 +71,6 @@ export interface Variant {
   readonly price?: number | undefined;
   /** null removes a former price. */
   readonly compareAtPrice?: number | null | undefined;
-  /** The currency of the amounts. */
   readonly currency?: NamedCurrency | undefined;
   readonly weight?: { readonly value: number; readonly unit: string } | undefined;
   readonly stock?: Stock | Uncounted | undefined;
@@ -103,7 +102,6 @@ export interface Preset {
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /** Members of a product or variant → the names of the columns that they come from, for errors. */
   readonly members: Readonly<Record<string, string>>;
-  /** The names of required columns. */
   readonly required: readonly string[];
   /** Sets of column names, each of which identifies a file of this shop. */
   readonly signs: readonly (readonly string[])[];

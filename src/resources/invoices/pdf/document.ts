@@ -8,7 +8,6 @@ import type { Snapshot } from '../store.ts';
 import { createFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
 
-/** The content of the document. */
 export interface InvoiceDocument extends Required<Snapshot> {
   readonly number: string;
   readonly order: number;

@@ -68,7 +68,6 @@ export function createProductImporter(database: Database, outbox: Outbox) {
   }
 
   return {
-    /** The ids of the products with these skus. */
     findIds: existing.findIds,
 
     /**

@@ -169,7 +169,6 @@ export function collectMisspeltWords(records: readonly PreparedRecord[]): string
   return [...words];
 }
 
-/** Prepares the records of one import. */
 export function createRecordPreparer(defaultCurrency: string) {
   const had = new Set<string>();
   return {

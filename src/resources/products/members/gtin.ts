@@ -34,7 +34,6 @@ export const gtin = z
   .describe('GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.')
   .meta({ pattern: '^\\s*(?:\\d{8}|\\d{12,14})\\s*$', examples: ['4006381333931'] });
 
-/** A GTIN to filter by. */
 export const gtinParameter = z
   .string()
   .max(maxGtinLength)

@@ -34,7 +34,6 @@ import { createIndexedRowsWriter, type IndexedFields } from './indexed.ts';
 import { createRowBuilder, type ProductChange, type Sent, type Written } from './rows.ts';
 import { createSummaryRowBuilder, createSummaryUpdater, createVariantSummarizer } from './variant-summary.ts';
 
-/** A product to insert. */
 interface NewProduct {
   readonly row: ProductRow;
   readonly fields: IndexedFields;

@@ -21,7 +21,6 @@ import type { Product } from '../schema.ts';
 /** A change of a locked product. */
 export interface KeptChange {
   readonly before: LockedProduct;
-  /** The members that change. */
   readonly members: Partial<Pick<Product, 'rating' | 'stock'>>;
   /** What the rating is computed from, if it changes. */
   readonly sums?: Pick<LockedProduct, 'rating_sum' | 'rating_count'>;

@@ -56,7 +56,6 @@ export const removeForms = (layers: readonly Layer[]): Layer[] =>
 const formsLookedAt = 300;
 const maxForms = 8;
 
-/** A range in each of the arrays. */
 interface MergedRange extends Pick<WordRange, 'factor' | 'isLetter'> {
   readonly spans: readonly Span[];
 }

@@ -109,7 +109,6 @@ export const removeGuesses = (word: QueryWord): QueryWord =>
 export const hasGuesses = ({ alternatives }: QueryWord): boolean =>
   alternatives.some(({ isGuess }) => isGuess === true);
 
-/** @returns the choice that has only this word */
 export const toChoice = (word: string): Choice => [{ word }];
 
 export const toSeveralWords = (words: readonly string[], factor: number): Alternative => ({

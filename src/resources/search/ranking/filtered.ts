@@ -41,7 +41,6 @@ export async function readAllHits(
 /** The most positions between two turns of the event loop. */
 const positionsAtOnce = 50_000;
 
-/** The ids of the products at these positions. */
 export async function toProductIds(positions: readonly number[]): Promise<number[]> {
   const ids: number[] = [];
   for (const some of splitIntoParts(positions, positionsAtOnce)) {

@@ -21,7 +21,6 @@ export interface Unfiltered {
 }
 
 interface Narrowing {
-  /** Reads hits that match the filters. */
   readonly filtered: HitReader;
   /** Whether a hit matches the filters; undefined without filters. */
   readonly matches: ((position: number) => boolean) | undefined;

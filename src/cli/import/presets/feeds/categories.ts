@@ -49,7 +49,6 @@ const marks = /[\u{F0000}-\u{F0063}]/gu;
 /** Matches whole quoted names; a quote elsewhere, as in `19" racks`, means inches. */
 const quoted = /(^|[,>/|])\s*"([^"]{1,1000})"\s*(?=$|[,>/|])/g;
 
-/** Replaces quoted names by marks. */
 function replaceQuotedNames(text: string) {
   const names = new Map<string, string>();
   const bare = text.replace(quoted, (whole, before: string, name: string) => {

@@ -68,7 +68,6 @@ const partial = 'columns with values for only some variants were kept as attribu
 
 export interface GroupOptions {
   readonly columns: readonly string[];
-  /** The options of each row. */
   readonly options: readonly Readonly<Record<string, string>>[];
 }
 
