@@ -12,47 +12,25 @@ export interface CommandEntry {
   load(): Promise<{ readonly command: Command }>;
 }
 
-export const commands: readonly CommandEntry[] = [
-  { name: 'serve', summary: 'run the service', load: () => import('./serve.ts') },
-  { name: 'migrate', summary: 'run database migrations', load: () => import('./migrate.ts') },
-  {
-    name: 'import',
-    summary: 'add products from a CSV, NDJSON or JSON file',
-    load: () => import('./import/index.ts'),
-  },
-  { name: 'export', summary: 'write all products as CSV, NDJSON or JSON', load: () => import('./export.ts') },
-  {
-    name: 'users',
-    summary: 'create and list users, set passwords and roles',
-    load: () => import('./users.ts'),
-  },
-  { name: 'keys', summary: 'create, list and revoke API keys', load: () => import('./keys.ts') },
-  {
-    name: 'backup',
-    summary: 'copy the embedded database while the service runs',
-    load: () => import('./backup/index.ts'),
-  },
-  {
-    name: 'check',
-    summary: 'verify the database and repair derived data',
-    load: () => import('./check/index.ts'),
-  },
-  {
-    name: 'media',
-    summary: 'compare image files with the database and repair differences',
-    load: () => import('./media/index.ts'),
-  },
-  {
-    name: 'restore',
-    summary: 'replace the embedded database with a backup',
-    load: () => import('./backup/restore.ts'),
-  },
-  {
-    name: 'copy',
-    summary: 'copy the embedded database into PostgreSQL',
-    load: () => import('./copy/index.ts'),
-  },
+const entries: readonly (readonly [name: string, summary: string, load: CommandEntry['load']])[] = [
+  ['serve', 'run the service', () => import('./serve.ts')],
+  ['migrate', 'run database migrations', () => import('./migrate.ts')],
+  ['import', 'add products from a CSV, NDJSON or JSON file', () => import('./import/index.ts')],
+  ['export', 'write all products as CSV, NDJSON or JSON', () => import('./export.ts')],
+  ['users', 'create and list users, set passwords and roles', () => import('./users.ts')],
+  ['keys', 'create, list and revoke API keys', () => import('./keys.ts')],
+  ['backup', 'copy the embedded database while the service runs', () => import('./backup/index.ts')],
+  ['check', 'verify the database and repair derived data', () => import('./check/index.ts')],
+  ['media', 'compare image files with the database and repair differences', () => import('./media/index.ts')],
+  ['restore', 'replace the embedded database with a backup', () => import('./backup/restore.ts')],
+  ['copy', 'copy the embedded database into PostgreSQL', () => import('./copy/index.ts')],
 ];
+
+export const commands: readonly CommandEntry[] = entries.map(([name, summary, load]) => ({
+  name,
+  summary,
+  load,
+}));
 
 /** What `catalog --help` prints. */
 export function formatOverview(): string {

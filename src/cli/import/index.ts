@@ -71,7 +71,7 @@ const isMissing = (config: Config): boolean =>
 type Catalog = Pick<RecordsRequest, 'gather' | 'cells'>;
 
 const readCatalog = async (given: ImportArguments, database: Database): Promise<Catalog> => ({
-  gather: await hasProducts(database),
+  gather: (await createProductTotals(database).count(database.read)) > 0,
   cells: await readCellOptions(given, database),
 });
 
@@ -165,7 +165,7 @@ function checkRejects({ rejects, file }: ImportArguments, config: Config): void 
 
 /** @returns undefined if there is no catalog or the database is empty @throws Error for a catalog of another release */
 async function openExistingDatabase(config: Config): Promise<Database | undefined> {
-  if (config.DATABASE_URL === undefined && (findEmbeddedSize(config) ?? 0) === 0) return undefined;
+  if (isMissing(config)) return undefined;
   const database = openDatabase(config);
   try {
     if (await isCatalog(database)) {
@@ -178,10 +178,6 @@ async function openExistingDatabase(config: Config): Promise<Database | undefine
   }
   await database.close();
   return undefined;
-}
-
-async function hasProducts(database: Database): Promise<boolean> {
-  return (await createProductTotals(database).count(database.read)) > 0;
 }
 
 /** The options for cells of the command line, with the types from the definitions of attributes. */
