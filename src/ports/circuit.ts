@@ -4,7 +4,7 @@ import { type Clock, isRecent } from './clock.ts';
 /** No attempt was made: the last ones failed, and the pause is not over. */
 class CircuitOpen extends Error {}
 
-export type Circuit = ReturnType<typeof createCircuit>;
+type Circuit = ReturnType<typeof createCircuit>;
 
 export interface CircuitOptions {
   readonly clock: Clock;

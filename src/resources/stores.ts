@@ -71,7 +71,7 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
     payments,
     reservations,
     cancel,
-    completePayment: createCompletePayment(orders, reservations, invoices.issue),
+    completePayment: createCompletePayment(orders, reservations, invoices),
     timeouts: createOrderTimeouts(
       { database, clock, queue, orders, payments, provider: stripe.provider, cancel },
       config.ORDER_TIMEOUT,

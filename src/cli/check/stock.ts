@@ -11,12 +11,7 @@ import { type Check, readRowPages, type Storage } from './check.ts';
 import { readMembers } from './content.ts';
 
 /** The columns of a product or variant that this check needs. */
-interface Row {
-  readonly id: number;
-  readonly document: string;
-  readonly updated_at: number;
-  readonly base_price: number | null;
-}
+type Row = Pick<ofProducts.LockedProduct, 'id' | 'document' | 'updated_at' | 'base_price'>;
 
 type Stocked = { readonly stock: Stock | null };
 

@@ -22,14 +22,10 @@ const quotedLength = 100;
 
 /**
  * @param before the product before the change; undefined for a new one
- * @returns each attribute that does not fit, with the value and the rule
+ * @throws HttpError 400 naming each attribute that does not fit, with the value and the rule
  */
-function findAttributeProblems(
-  definitions: Definitions,
-  after: Attributed,
-  before?: Attributed,
-): ErrorDetail[] {
-  if (definitions.size === 0) return [];
+export function requireAttributes(definitions: Definitions, after: Attributed, before?: Attributed): void {
+  if (definitions.size === 0) return;
   const problems: ErrorDetail[] = [];
   const refuse = (key: string, code: string, message: string) =>
     problems.push(buildErrorDetail(['attributes', key], code, message));
@@ -47,13 +43,7 @@ function findAttributeProblems(
     const lackedIt = before !== undefined && !hasValue(before, key) && isRequired(definition, former);
     if (!lackedIt) refuse(key, 'required', `is required ${describePlace(definition, places)}`);
   }
-  return problems;
-}
-
-/** @throws HttpError 400 naming each attribute that does not fit */
-export function requireAttributes(definitions: Definitions, after: Attributed, before?: Attributed): void {
-  const details = findAttributeProblems(definitions, after, before);
-  if (details.length > 0) throw createValidationError(details);
+  if (problems.length > 0) throw createValidationError(problems);
 }
 
 const isSame = (one: unknown, other: unknown): boolean =>
@@ -118,21 +108,13 @@ function findBrokenRule(
   }
 }
 
-/**
- * @param before the product before the change; undefined for a new one
- * @throws HttpError 400 naming each attribute that does not fit
- */
-type AttributeFit = (after: Attributed, before?: Attributed) => Promise<void>;
-
 const checked = ['category', 'categories', 'attributes'] as const;
 
 /** @returns a function that makes the check for one transaction, which reads the definitions at most once */
-export function createAttributeFits(
-  definitions: Pick<DefinitionStore, 'seenBy'>,
-): (session: Session) => AttributeFit {
-  return session => {
+export function createAttributeFits(definitions: Pick<DefinitionStore, 'seenBy'>) {
+  return (session: Session) => {
     let defined: Definitions | undefined;
-    return async (after, before) => {
+    return async (after: Attributed, before?: Attributed): Promise<void> => {
       if (before !== undefined && checked.every(name => isSame(before[name], after[name]))) return;
       defined ??= await definitions.seenBy(session);
       // A product is compared with all definitions: very many products with very many definitions take long.

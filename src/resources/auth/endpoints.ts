@@ -5,7 +5,7 @@ import { type ErrorCode, HttpError } from '../../http/errors.ts';
 import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import { hashSecret } from '../../secrets/random.ts';
 import type { Stores } from '../stores.ts';
-import { type StoredUser, toEmailKey } from '../users/store.ts';
+import { toEmailKey } from '../users/store.ts';
 import { accessLifetime, refreshIdleLifetime, refreshLifetime } from './lifetimes.ts';
 import * as schema from './schema.ts';
 
@@ -33,7 +33,8 @@ export function createAuthEndpoints(stores: Stores): Endpoint[] {
           const found = await users.findByEmail(database.read, body.email);
           // An unknown user and a wrong password get the same response after the same time.
           const matches = await passwords.verify(body.password, found?.password_hash);
-          return requireMatch(matches ? found : undefined);
+          if (found === undefined || !matches) throw createSignInError();
+          return found;
         });
         const { id, password_hash, email_key } = user;
         const sessionId = crypto.randomUUID();
@@ -42,7 +43,7 @@ export function createAuthEndpoints(stores: Stores): Endpoint[] {
           // Read again: since the password was compared, it may have changed and its sessions may have ended.
           const current = await users.keep(session, id);
           if (current?.password_hash !== password_hash || current.email_key !== email_key)
-            throw new HttpError('INVALID_CREDENTIALS', { headers: challenge });
+            throw createSignInError();
           const accessToken = await tokens.signAccess(current);
           const now = clock.now();
           await sessions.insert(session, {
@@ -109,11 +110,7 @@ export function createAuthEndpoints(stores: Stores): Endpoint[] {
   ];
 }
 
-/** @throws HttpError 401 */
-function requireMatch(user: StoredUser | undefined): StoredUser {
-  if (user === undefined) throw new HttpError('INVALID_CREDENTIALS', { headers: challenge });
-  return user;
-}
+const createSignInError = () => new HttpError('INVALID_CREDENTIALS', { headers: challenge });
 
 /** The refresh token is in the body: no token of the Authorization header is at fault (RFC 6750 §3.1). */
 function createRefreshError(code: ErrorCode): HttpError {

@@ -37,13 +37,10 @@ function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
   return mayChange(caller, customerId) && (payers === 'customers' || may(caller, admins, undefined));
 }
 
-/** The body of a GET. */
-export type ShowOrder = (view: OrderView, context: RequestContext) => object;
-
-/** @param payers who may pay orders, and therefore sees the link */
+/** The body of a GET. @param payers who may pay orders, and therefore sees the link */
 export const createShowOrder =
-  (payers: Payers): ShowOrder =>
-  ({ customer, ...whole }, { caller, url, mediaType }) => {
+  (payers: Payers) =>
+  ({ customer, ...whole }: OrderView, { caller, url, mediaType }: RequestContext): object => {
     const { order } = whole;
     const self = buildAddress(url, 'orders', order.id);
     const customerAddress =

@@ -1,30 +1,21 @@
 /** Paying and cancelling orders, from whichever source: all effects happen in one transaction. */
 import type { Cause } from '../../events/outbox.ts';
 import type { Transaction } from '../../storage/database.ts';
+import type { createInvoiceStore } from '../invoices/store.ts';
 import type { PaymentStore } from './payments.ts';
 import type { Reservations } from './reservations.ts';
-import type { OrderStore, StoredItem, StoredOrder, WholeOrder } from './store.ts';
-
-/** Creates the invoice of an order that has just been paid, in the same transaction. */
-export type IssueInvoice = (
-  session: Transaction,
-  order: StoredOrder,
-  items: readonly StoredItem[],
-  cause: Cause,
-) => Promise<void>;
+import type { OrderStore, WholeOrder } from './store.ts';
 
 /** Moves a locked open order to PAID, and issues its invoice. */
-export type CompletePayment = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
-
 export function createCompletePayment(
   orders: OrderStore,
   { deduct }: Pick<Reservations, 'deduct'>,
-  issueInvoice: IssueInvoice,
-): CompletePayment {
-  return async (session, before, cause) => {
+  invoices: Pick<ReturnType<typeof createInvoiceStore>, 'issue'>,
+) {
+  return async (session: Transaction, before: WholeOrder, cause: Cause): Promise<WholeOrder> => {
     const paid = await orders.move(session, before, 'PAID', cause);
     await deduct(session, before.order.id, cause);
-    await issueInvoice(session, paid.order, paid.items, cause);
+    await invoices.issue(session, paid.order, paid.items, cause);
     return paid;
   };
 }

@@ -12,7 +12,7 @@ import { getPathsAbove } from '../../storage/categories/names.ts';
 import { buildLockedProduct, buildShownProduct, type ShownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import type { Dialect } from '../../storage/database.ts';
-import type { Tables } from '../../storage/tables.ts';
+import type { Row } from '../../storage/tables.ts';
 import { createShownRows, type StoredRow } from '../short-form.ts';
 import { toComparableGtin } from './members/gtin.ts';
 import { type Image, mergeImages } from './members/images.ts';
@@ -23,12 +23,8 @@ import type { Product, ProductFields, Rating } from './schema.ts';
 export type StoredProduct = StoredRow<Product>;
 
 /** A product that is locked until the transaction ends, with the columns needed to change it. */
-export interface LockedProduct extends StoredProduct {
-  readonly category_id: number | null;
-  readonly base_price: number | null;
-  readonly rating_sum: number;
-  readonly rating_count: number;
-}
+export type LockedProduct = StoredProduct &
+  Pick<Row<'products'>, 'category_id' | 'base_price' | 'rating_sum' | 'rating_count'>;
 
 /** The columns of a product for reading. */
 export function buildStoredColumns(dialect: Dialect): RawBuilder<unknown> {
@@ -80,22 +76,11 @@ function collectCategoryPaths(category: string | null, categories: readonly stri
   return [...new Set(own.flatMap(getPathsAbove))];
 }
 
-/**
- * The columns written with a product's fields, except its categories (categories.ts). The columns behind its rating
- * have their own writer: writes/kept.ts.
- */
-export type ProductRow = Omit<
-  Tables['products'],
-  'id' | 'category_id' | 'further_categories' | 'rating_sum' | 'rating_count' | 'variant_count'
-> & {
-  readonly variant_count: number;
-};
+/** All columns written with a product's fields. The columns behind its rating have their own writer: writes/kept.ts. */
+export type WrittenRow = Omit<Row<'products'>, 'id' | 'rating_sum' | 'rating_count'>;
 
-/** All columns written with a product's fields. */
-export interface WrittenRow extends ProductRow {
-  readonly category_id: number | null;
-  readonly further_categories: number;
-}
+/** The same without its categories (categories.ts). */
+export type ProductRow = Omit<WrittenRow, 'category_id' | 'further_categories'>;
 
 export const writtenColumns = {
   name: 'text',

@@ -8,9 +8,9 @@ import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createSweep } from '../../storage/table-rows.ts';
-import type { Tables } from '../../storage/tables.ts';
+import type { Row } from '../../storage/tables.ts';
 
-export type Purpose = Tables['user_tokens']['purpose'];
+export type Purpose = Row<'user_tokens'>['purpose'];
 
 interface Issued<Name extends string> {
   readonly purpose: Name;
@@ -20,14 +20,14 @@ interface Issued<Name extends string> {
 }
 
 /** What tokens of all kinds have in common. @param columns the data of a token */
-function createTokenRows<Row extends object, Name extends string>(
+function createTokenRows<Data extends object, Name extends string>(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   table: 'user_tokens' | 'address_tokens',
-  columns: readonly (keyof Row & string)[],
+  columns: readonly (keyof Data & string)[],
 ) {
   const rows = sql.table(table);
   const names = sql.join(columns.map(column => sql.ref(column)));
-  const find = prepareQuery<{ hash: string; purpose: string; now: number }, Row>(
+  const find = prepareQuery<{ hash: string; purpose: string; now: number }, Data>(
     build,
     ({ hash, purpose, now }) => sql`select ${names} from ${rows}
       where token_hash = ${hash} and purpose = ${purpose} and expires_at > ${now}`,
@@ -37,8 +37,8 @@ function createTokenRows<Row extends object, Name extends string>(
     ({ hash }) => sql`delete from ${rows} where token_hash = ${hash}`,
   );
   return {
-    async insert(session: Session, token: string, row: Row, { purpose, now, lifetime }: Issued<Name>) {
-      const values = sql.join(columns.map(column => row[column]));
+    async insert(session: Session, token: string, data: Data, { purpose, now, lifetime }: Issued<Name>) {
+      const values = sql.join(columns.map(column => data[column]));
       const insert = sql`insert into ${rows} (token_hash, purpose, created_at, expires_at, ${names})
         values (${hashSecret(token)}, ${purpose}, ${now}, ${now + lifetime}, ${values})`;
       await session.run(insert.compile(build));
@@ -100,20 +100,14 @@ export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) 
   };
 }
 
-interface AddressToken {
-  readonly user_id: number;
-  /** The address that the token was sent to. */
-  readonly email: string;
-  /** The user's version when the token was created: shows which of two tokens is older. */
-  readonly user_version: number;
-}
+type AddressToken = Pick<Row<'address_tokens'>, 'user_id' | 'email' | 'user_version'>;
 
 export type AddressTokens = ReturnType<typeof createAddressTokens>;
 
 export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
   const columns = ['user_id', 'email', 'user_version'] as const;
-  type AddressPurpose = Tables['address_tokens']['purpose'];
+  type AddressPurpose = Row<'address_tokens'>['purpose'];
   const { insert, ...rows } = createTokenRows<AddressToken, AddressPurpose>(
     database,
     'address_tokens',

@@ -4,9 +4,9 @@
  */
 import { LRUCache } from 'lru-cache';
 import { describeError } from '../../operations/log.ts';
-import { type Circuit, createCircuit } from '../../ports/circuit.ts';
-import { type Clock, dayMs, hourMs, isRecent } from '../../ports/clock.ts';
-import { type CityLocation, type Observation, openMeteo, type WeatherProvider } from '../../ports/weather.ts';
+import { createCircuit } from '../../ports/circuit.ts';
+import { dayMs, hourMs, isRecent } from '../../ports/clock.ts';
+import { type CityLocation, type Observation, openMeteo } from '../../ports/weather.ts';
 import { createOnce } from '../../turns/once.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type KnownCity, knownCities } from './cities.ts';
@@ -17,16 +17,6 @@ import type { Weather } from './schema.ts';
  * cannot be reached. Unavailable: the city exists, but its weather is not known.
  */
 type Found = Weather | 'unknown' | 'unresolved' | 'unavailable';
-
-export interface Observations {
-  of(city: string): Promise<Found>;
-}
-
-interface ObservationsOptions {
-  readonly provider: WeatherProvider;
-  readonly circuit: Circuit;
-  readonly clock: Clock;
-}
 
 /** The maximum number of cached observations, of locations, and of unknown names. */
 const cached = 2000;
@@ -54,7 +44,7 @@ function toCityKey(city: string): string {
 }
 
 /** Observations from the provider in the settings. */
-export function createWeather({ config, clock, log }: Dependencies): Observations {
+export function createWeather({ config, clock, log }: Dependencies) {
   const circuit = createCircuit({
     clock,
     failures,
@@ -65,10 +55,6 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
     },
   });
   const provider = openMeteo(config.WEATHER_URL, config.GEOCODING_URL);
-  return createObservations({ provider, circuit, clock });
-}
-
-function createObservations({ provider, circuit, clock }: ObservationsOptions): Observations {
   const bundled = new Map(knownCities.map(city => [toCityKey(city.name), city]));
   const observed = new LRUCache<string, Cached>({ max: cached });
   const locations = new LRUCache<string, CityLocation>({ max: cached });
@@ -108,7 +94,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
   }
 
   return {
-    of(city) {
+    of(city: string): Promise<Found> {
       const key = toCityKey(city);
       const last = observed.get(key);
       if (last !== undefined && isRecent(last.since, freshMs, clock.now()))

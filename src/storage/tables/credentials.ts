@@ -32,8 +32,9 @@ export interface CredentialTables {
     token_hash: string;
     user_id: number;
     purpose: 'confirmation' | 'restoration';
+    /** The address that the token was sent to. */
     email: string;
-    /** The user's version when the token was created. */
+    /** The user's version when the token was created: shows which of two tokens is older. */
     user_version: number;
     created_at: number;
     expires_at: number;

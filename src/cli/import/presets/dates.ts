@@ -8,8 +8,6 @@ interface Moment {
   readonly isDay: boolean;
 }
 
-type DayFirst = boolean;
-
 const unreadable = 'sales whose dates cannot be read count as over: the regular price was taken';
 const eitherWay = 'ambiguous dates of sales were read with the month first';
 
@@ -28,7 +26,7 @@ export function isSaleOn(
 /** Undefined when a date cannot be read. */
 function isBetween(
   { from, to }: { readonly from: string; readonly to: string },
-  dayFirst: DayFirst,
+  dayFirst: boolean,
   now: number,
 ): boolean | undefined {
   const [start, end] = [readDate(from, dayFirst), readDate(to, dayFirst)];
@@ -45,13 +43,13 @@ const timeForm =
   /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:\s?([ap])\.?m\.?)?\s?(?:z|utc|gmt|([+-])(\d{2}):?(\d{2})?)?$/i;
 
 /** Whether the day comes first, as in `25/12/24`: the month cannot be 25. */
-function isDayFirst(text: string): DayFirst {
+function isDayFirst(text: string): boolean {
   const [, first = '', sign] = dateForm.exec(text.slice(0, maxLength)) ?? [];
   return sign === '/' && first.length <= 2 && Number(first) > 12;
 }
 
 /** Reads `2024-03-01`, `01.03.24, 00:00`, `3/1/24`, `2024-02-24T13:00-0800`; undefined for any other format. */
-function readDate(text: string, dayFirst: DayFirst): Moment | undefined {
+function readDate(text: string, dayFirst: boolean): Moment | undefined {
   const found = text.length > maxLength ? null : dateForm.exec(text);
   if (found === null) return undefined;
   const [, first = '', sign = '', second = '', third = '', time] = found;
@@ -64,7 +62,7 @@ function readDate(text: string, dayFirst: DayFirst): Moment | undefined {
 function parseDay(
   [first, second, third]: readonly [string, string, string],
   sign: string,
-  dayFirst: DayFirst,
+  dayFirst: boolean,
 ): number | undefined {
   if (first.length === 4 && third.length <= 2) return toUtcDay(first, second, third);
   if (first.length > 2 || (third.length !== 2 && third.length !== 4)) return undefined;

@@ -36,12 +36,6 @@ export function requireOneCurrency(all: readonly (NamedCurrency | undefined)[]):
   return first;
 }
 
-interface Prices {
-  readonly price: number | undefined;
-  readonly compareAtPrice: number | null | undefined;
-  readonly currency: NamedCurrency | undefined;
-}
-
 /** The columns of the regular price and the sale price, and the dates of the sale; either date may be empty. */
 interface Sale {
   readonly regular: string;
@@ -68,7 +62,7 @@ export function readSalePrices(
   { regular: regularName, sale: saleName, ...dates }: Sale,
   drafting: Drafting,
   attributes: AttributeSet,
-): Prices {
+) {
   const regular = readAmountCell(row, regularName, drafting);
   const sale = readAmountCell(row, saleName, drafting);
   const currency = requireOneCurrency([regular?.currency, sale?.currency]);

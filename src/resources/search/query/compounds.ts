@@ -4,7 +4,7 @@ import { hasDigit, isMeasure, isWholeNumber } from '../../../storage/search/text
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { isDivided } from '../../../storage/search/text/unspaced.ts';
 import type { Piece } from './pieces.ts';
-import { isUnit } from './units.ts';
+import { isUnit, type Written } from './units.ts';
 import { inflect, removeUmlauts } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
@@ -78,12 +78,6 @@ function collectTerms(pieces: readonly Piece[], candidates: readonly Candidate[]
   return terms;
 }
 
-interface Neighbours {
-  readonly choice: Choice;
-  readonly first: number;
-  readonly last: number;
-}
-
 /** Whether a piece is the decimals of a measure: `2.5kg` and `2,5 kg` are not `25kg`. A part number has no unit. */
 function isDecimal(pieces: readonly Piece[], at: number): boolean {
   const { word = '', isAdjacent = false } = pieces[at] ?? {};
@@ -128,7 +122,7 @@ function listCandidates(pieces: readonly Piece[], stems: Stems, isGerman: boolea
 export async function findJoinedNeighbours(
   { tools: { reader, stems, vocabulary, joined }, session, types, isGerman }: QueryContext,
   pieces: readonly Piece[],
-): Promise<Neighbours[]> {
+): Promise<Written[]> {
   const candidates = listCandidates(pieces, stems, pieces.length > 1 && (await isGerman()));
   const forms = candidates.flatMap(candidate => [...candidate.forms, ...candidate.reversed]);
   const known =
@@ -136,7 +130,7 @@ export async function findJoinedNeighbours(
       ? new Set<string>()
       : await joined(session.seen, forms.join(' '), () => vocabulary.known(session, forms));
   await reader.fetch(session, collectTerms(pieces, candidates));
-  const found: Neighbours[] = [];
+  const found: Written[] = [];
   for (const { word, forms, reversed, isCode, first, last } of candidates) {
     for (const form of [...forms, ...reversed])
       if (known.has(form)) found.push({ choice: [{ word: form }], first, last });
