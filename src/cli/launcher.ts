@@ -21,20 +21,17 @@ const endingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 type EndingSignal = (typeof endingSignals)[number];
 
-interface StopSignals {
-  readonly first: Promise<EndingSignal>;
-  /** Sent by someone who does not want to wait. */
-  readonly second: Promise<EndingSignal>;
-}
-
 /**
  * Signals within this many milliseconds of the first count as the same one: a supervisor or a terminal signals a whole
  * process group, and the launcher in that group passes the signal on.
  */
 const passedOnMs = 1000;
 
-/** Signals that are ignored, as SIGHUP is under nohup, stay ignored. */
-export function listenForStop(): StopSignals {
+/**
+ * Signals that are ignored, as SIGHUP is under nohup, stay ignored.
+ * @returns the first signal, and the second, sent by someone who does not want to wait
+ */
+export function listenForStop() {
   const first = Promise.withResolvers<EndingSignal>();
   const second = Promise.withResolvers<EndingSignal>();
   const window = findLauncherPipe() === undefined ? 0 : passedOnMs;

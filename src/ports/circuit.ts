@@ -4,8 +4,6 @@ import { type Clock, isRecent } from './clock.ts';
 /** No attempt was made: the last ones failed, and the pause is not over. */
 class CircuitOpen extends Error {}
 
-type Circuit = ReturnType<typeof createCircuit>;
-
 export interface CircuitOptions {
   readonly clock: Clock;
   /** Consecutive failures that open the circuit. */

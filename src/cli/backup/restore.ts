@@ -59,14 +59,8 @@ function requireFile(file: string): void {
   throw new Error(`${file} is ${kind}; name a copy made by catalog backup`);
 }
 
-interface Restored {
-  readonly products: number;
-  /** Where the former database is now; undefined when there was none. */
-  readonly former: string | undefined;
-}
-
 /** @param made the uppermost folder created for the database; removed, with those below it, if the restore fails */
-async function restoreInto(database: string, file: string, made: string | undefined): Promise<Restored> {
+async function restoreInto(database: string, file: string, made: string | undefined) {
   try {
     return await restore(database, file);
   } catch (error) {
@@ -75,7 +69,8 @@ async function restoreInto(database: string, file: string, made: string | undefi
   }
 }
 
-async function restore(database: string, file: string): Promise<Restored> {
+/** @returns also where the former database is now; undefined when there was none */
+async function restore(database: string, file: string) {
   checkRestorable(file, database);
   const partial = createPartialFile(database, 'restore');
   try {

@@ -10,7 +10,7 @@ import type { Columns } from '../../storage/columns/index.ts';
 import { TooManyValues } from '../../storage/columns/source.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Lister } from '../../storage/list/index.ts';
-import type { Condition, ListedAt, ListRequest } from '../../storage/list/request.ts';
+import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { createFacetedLister } from '../../storage/list/with-facets.ts';
 import type { Definitions } from './store.ts';
 import { createUsedAttributes } from './used.ts';
@@ -91,12 +91,6 @@ export interface KeptProductFacets {
   count(ids: readonly number[]): Promise<{ readonly total: number; readonly members: string }>;
 }
 
-interface CountedPage<Row> {
-  readonly listed: ListedAt<Row>;
-  /** JSON text without braces; undefined if no facets are requested. */
-  readonly members: string | undefined;
-}
-
 export function createProductFacets(database: Database, columns: Columns) {
   const { isUsed } = createUsedAttributes(database);
   const counter = createFacetCounter(database, columns);
@@ -150,10 +144,11 @@ export function createProductFacets(database: Database, columns: Columns) {
       };
     },
     /**
-     * A page of products, with the members of `meta` that hold the facets, counted in the same state.
+     * A page of products, with the members of `meta` that hold the facets, counted in the same state, as JSON text
+     * without braces; undefined if no facets are requested.
      * @throws HttpError 400 for a facet with more values than are counted
      */
-    async list<Row>(list: Lister<Row>, request: ListRequest): Promise<CountedPage<Row>> {
+    async list<Row>(list: Lister<Row>, request: ListRequest) {
       const { facets: names } = request;
       if (names === undefined) return { listed: await list(request), members: undefined };
       return refuseTooMany(async () => {

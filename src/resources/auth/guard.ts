@@ -24,17 +24,6 @@ type From = Pick<HandlerContext<unknown, unknown, unknown>, 'showQuota' | 'addre
  */
 export type Guard = <T>(from: From, subject: string, attempt: () => Promise<T>) => Promise<T>;
 
-export interface Guards {
-  /** Against guessing passwords when signing in. */
-  readonly signIn: Guard;
-  /** The same for endpoints that require the current password as well as a token: signing in is not affected. */
-  readonly currentPassword: Guard;
-  /** Against guessing refresh tokens and mailed tokens. */
-  readonly token: Guard;
-  /** Against filling a mailbox: successful attempts count too. */
-  readonly mail: Guard;
-}
-
 /** Failures without a delay, the seconds after which they are forgiven, and the longest delay in seconds. */
 const limits = {
   /** For an account and an address, for a token, or for mails to an account from an address. */
@@ -56,7 +45,7 @@ export function createGuards(
   known: KnownAddresses,
   delays: Delays,
   clock: Clock,
-): Guards {
+) {
   const inTurn = createTurns();
 
   /** Ignores storage errors: the client must learn the outcome of the attempt, not of the refund. */
@@ -123,12 +112,16 @@ export function createGuards(
     createRule('mail address', limits.address),
   ] as const;
   return {
+    /** Against guessing passwords when signing in. */
     signIn: createPasswordGuard('sign-in'),
+    /** The same for endpoints that require the current password as well as a token: signing in is not affected. */
     currentPassword: createPasswordGuard('current password'),
+    /** Against guessing refresh tokens and mailed tokens. */
     token: guard((token, address) => [
       { rule: tokenRules[0], subject: token },
       { rule: tokenRules[1], subject: address },
     ]),
+    /** Against filling a mailbox: successful attempts count too. */
     mail: guard(
       (account, address) => [
         { rule: mailRules[0], subject: `${account} ${address}` },

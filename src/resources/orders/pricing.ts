@@ -18,12 +18,6 @@ export interface OrderedProduct {
   readonly variant: Variant | undefined;
 }
 
-export interface Priced {
-  readonly currency: string;
-  readonly total: number;
-  readonly items: readonly NewItem[];
-}
-
 /**
  * @param named the products and variants of the lines, in the same order
  * @param defaultCurrency the currency of products without one
@@ -33,7 +27,7 @@ export function priceLines(
   lines: OrderBody['items'],
   named: readonly OrderedProduct[],
   defaultCurrency: string,
-): Priced {
+) {
   const found = requireOrderable(lines, named);
   const currency = requireCommonCurrency(
     found.map(({ product }) => product),
@@ -43,16 +37,18 @@ export function priceLines(
   const total = amounts.reduce((sum, line) => sum + line.total, 0n);
   // No line exceeds the total, so a number holds each amount exactly.
   if (total > BigInt(maxAmount)) throw new HttpError('ORDER_TOO_LARGE');
-  const items = amounts.map(({ product, variant, quantity, price, total }) => ({
-    product_id: product.id,
-    variant_id: variant?.id ?? null,
-    name: product.name,
-    sku: variant === undefined ? product.sku : variant.sku,
-    options: variant === undefined ? null : JSON.stringify(variant.options),
-    quantity,
-    ...toStoredPrice(price, currency),
-    total: Number(total),
-  }));
+  const items = amounts.map(
+    ({ product, variant, quantity, price, total }): NewItem => ({
+      product_id: product.id,
+      variant_id: variant?.id ?? null,
+      name: product.name,
+      sku: variant === undefined ? product.sku : variant.sku,
+      options: variant === undefined ? null : JSON.stringify(variant.options),
+      quantity,
+      ...toStoredPrice(price, currency),
+      total: Number(total),
+    }),
+  );
   return { currency, total: Number(total), items };
 }
 

@@ -11,7 +11,7 @@ import { prepareQuery } from '../../storage/prepared.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { splitIntoParts } from '../../turns/slices.ts';
 import type { Stock } from '../products/members/stock.ts';
-import { productOf } from '../products/row.ts';
+import { type LockedProduct, productOf } from '../products/row.ts';
 import type { LockedStock, StockItem, StockLocks } from '../stock/locked.ts';
 import { countAvailable, deduct, isCounted, release, reserve } from '../stock/quantities.ts';
 import { variantOf } from '../variants/row.ts';
@@ -20,17 +20,6 @@ import type { OrderedProduct } from './pricing.ts';
 import type { NewOrder } from './schema.ts';
 
 type Lines = NewOrder['items'];
-
-/** The products of an order that is about to be placed. */
-interface Ordered {
-  /** The current product and variant of each line; those with counted stock are locked. */
-  readonly named: readonly OrderedProduct[];
-  /**
-   * Reserves counted stock; returns the reserved quantity of each line.
-   * @throws HttpError 409 OUT_OF_STOCK naming each line that exceeds the stock
-   */
-  reserve(session: Transaction, cause: Cause): Promise<readonly number[]>;
-}
 
 export type Reservations = ReturnType<typeof createStockReservations>;
 
@@ -47,11 +36,8 @@ const maxBytesRead = 1_000_000;
 type Line = Lines[number];
 
 /** A row of a product, or of a variant, which has no `base_price`. */
-interface OrderedRow {
+interface OrderedRow extends Pick<LockedProduct, 'id' | 'document' | 'base_price'> {
   readonly kind: 'product' | 'variant';
-  readonly id: number;
-  readonly document: string;
-  readonly base_price: number | null;
 }
 
 interface ReadPlan {
@@ -161,12 +147,17 @@ export function createStockReservations(
   }
 
   return {
-    async read(session: Session, lines: Lines): Promise<Ordered> {
+    /** Reads the products of an order that is about to be placed; those with counted stock are locked. */
+    async read(session: Session, lines: Lines) {
       const { locked, others } = await readTogether(session, lines, await planRead(session, lines));
-      const named = lines.map(line => locked.get(line) ?? others.get(line) ?? unknown);
       return {
-        named,
-        async reserve(transaction, cause) {
+        /** The current product and variant of each line. */
+        named: lines.map((line): OrderedProduct => locked.get(line) ?? others.get(line) ?? unknown),
+        /**
+         * Reserves counted stock; returns the reserved quantity of each line.
+         * @throws HttpError 409 OUT_OF_STOCK naming each line that exceeds the stock
+         */
+        async reserve(transaction: Transaction, cause: Cause): Promise<readonly number[]> {
           const reserved = reserveLines(lines, locked);
           await locked.save(transaction, cause);
           return reserved;
@@ -189,7 +180,6 @@ function hasCountedStock({ variantId }: Line, { product, variant }: OrderedProdu
   return isCounted(stock ?? null);
 }
 
-/** @returns the reserved quantity of each line @throws HttpError 409 OUT_OF_STOCK */
 function reserveLines(lines: Lines, locked: LockedStock): number[] {
   const missing: ErrorDetail[] = [];
   const reserved = lines.map((line, index) => {

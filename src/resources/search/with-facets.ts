@@ -10,12 +10,6 @@ import type { SearchResult } from './store.ts';
 /** How often a search is tried while other requests change products. */
 const attempts = 3;
 
-interface CountedSearch {
-  readonly found: SearchResult;
-  /** Members of `meta` as JSON text. */
-  readonly members: string;
-}
-
 type Search = (narrowed: Pick<SearchRequest, 'ids' | 'matches'>) => Promise<SearchResult>;
 
 /** @returns a function that runs a search, and counts facets of exactly as many products as its total */
@@ -31,7 +25,7 @@ export function createFacetedSearch(
     return { found, ...(await kept.count(found.unfiltered)) };
   }
 
-  return async (search: Search): Promise<CountedSearch> => {
+  return async (search: Search) => {
     for (let attempt = 1; ; attempt++) {
       const kept = await facets.keep(request, kind);
       const isNarrowed = request.conditions.length > 0 || attempt > 1;

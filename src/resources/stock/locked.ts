@@ -42,13 +42,7 @@ export interface LockedStock {
   save(session: Transaction, cause: Cause): Promise<void>;
 }
 
-export interface StockLocks {
-  lock(
-    session: Session,
-    items: readonly StockItem[],
-    measured?: (bytes: number) => void,
-  ): Promise<LockedStock>;
-}
+export type StockLocks = ReturnType<typeof createStockLocks>;
 
 interface LockedItem extends Stocked {
   readonly row: LockedProduct;
@@ -64,7 +58,7 @@ export function createStockLocks(
   outbox: Outbox,
   products: Pick<ProductStore, 'lockMany'>,
   variants: Pick<VariantStore, 'findMany' | 'update'>,
-): StockLocks {
+) {
   const writeKept = createKeptWriter(database, outbox);
 
   async function writeVariants(
@@ -82,7 +76,11 @@ export function createStockLocks(
   }
 
   return {
-    async lock(session, items, measured) {
+    async lock(
+      session: Session,
+      items: readonly StockItem[],
+      measured?: (bytes: number) => void,
+    ): Promise<LockedStock> {
       const ids = [...new Set(items.map(({ productId }) => productId))];
       const rows = await products.lockMany(session, ids, measured);
       const variantRows = await variants.findMany(

@@ -5,13 +5,8 @@ import { getColumn } from './cells.ts';
 import { isSaleOn } from './dates.ts';
 import { type Drafting, type NamedCurrency, type Row, RowProblem } from './preset.ts';
 
-interface NamedAmount {
-  readonly value: number;
-  readonly currency: NamedCurrency | undefined;
-}
-
 /** An amount and the currency beside it; undefined when the cell is empty. @throws RowProblem */
-export function readAmountCell(row: Row, name: string, { cells }: Drafting): NamedAmount | undefined {
+export function readAmountCell(row: Row, name: string, { cells }: Drafting) {
   const text = row.text(name);
   if (text === '') return undefined;
   const column = getColumn(row, name);
@@ -19,10 +14,9 @@ export function readAmountCell(row: Row, name: string, { cells }: Drafting): Nam
   if (typeof read === 'string') throw new RowProblem(row, column, read, text);
   if (read.value < 0) throw new RowProblem(row, column, 'must be 0 or more', text);
   const { value, currency: code, choices } = read;
-  return {
-    value,
-    currency: code === undefined ? undefined : { code, choices, line: row.line, column, text },
-  };
+  const currency: NamedCurrency | undefined =
+    code === undefined ? undefined : { code, choices, line: row.line, column, text };
+  return { value, currency };
 }
 
 /** The currency of all amounts, since a product has only one. @throws RowProblem if two amounts differ in it */

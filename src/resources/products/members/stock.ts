@@ -56,19 +56,11 @@ export const stockPart = z
 
 export type Stock = z.output<typeof stock>;
 
-/** Part of a stock: undefined for omitted members, null for defaults. */
-export interface StockPart {
-  readonly tracked?: boolean | null | undefined;
-  readonly onHand?: number | null | undefined;
-  readonly backorder?: boolean | null | undefined;
-}
-
 /** All members of a stock that clients may set. */
-export interface StockFields {
-  readonly tracked: boolean;
-  readonly onHand: number;
-  readonly backorder: boolean;
-}
+export type StockFields = Readonly<Pick<Stock, 'tracked' | 'onHand' | 'backorder'>>;
+
+/** Part of a stock: undefined for omitted members, null for defaults. */
+export type StockPart = { readonly [Name in keyof StockFields]?: StockFields[Name] | null | undefined };
 
 /** Completes a part of a stock. @param before the existing stock, which supplies omitted members */
 export function completeStock(part: StockPart, before: StockFields | null): StockFields {

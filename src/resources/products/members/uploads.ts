@@ -5,8 +5,8 @@ import type { Row } from '../../../storage/tables.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
 import { computeImageId, type Image, mediaPath, type SentImage } from './images.ts';
 
-/** A product's images before and after a change. */
-interface ImageChange {
+/** The images of a product before and after a change; none before its creation and after its deletion. */
+export interface ImageChange {
   readonly id: number;
   readonly before: readonly Image[];
   readonly after: readonly Image[];

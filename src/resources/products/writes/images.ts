@@ -3,14 +3,9 @@ import type { Cause, Outbox } from '../../../events/outbox.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { createCategoryImageRemover } from '../../categories/images.ts';
 import { createAllVariants } from '../../variants/all.ts';
-import type { Image } from '../members/images.ts';
-import { createUploadUseWriter } from '../members/uploads.ts';
+import { createUploadUseWriter, type ImageChange } from '../members/uploads.ts';
 
-/** The images of a product before and after a change; none before its creation and after its deletion. */
-interface ImageChange {
-  readonly id: number;
-  readonly before: readonly Image[];
-  readonly after: readonly Image[];
+interface FollowedChange extends ImageChange {
   /** Whether variants lose the images that the product loses. */
   readonly withVariants?: boolean;
 }
@@ -21,7 +16,7 @@ export function createImageFollower(database: Database, outbox: Outbox) {
   const variants = createAllVariants(database, outbox);
   const clearCategories = createCategoryImageRemover(database, outbox);
 
-  return async (session: Transaction, change: ImageChange, cause: Cause): Promise<void> => {
+  return async (session: Transaction, change: FollowedChange, cause: Cause): Promise<void> => {
     const { id, before, after, withVariants = false } = change;
     await writeUses(session, change, cause.at);
     const kept = new Set(after.map(image => image.id));

@@ -6,7 +6,7 @@ import { splitRuns, splitWords } from '../../../storage/search/text/split.ts';
 import type { Row } from '../../../storage/tables.ts';
 import { computeAverage } from '../../products/ratings.ts';
 import { productOf, products } from '../../products/row.ts';
-import { computeRating } from '../sources.ts';
+import { computeRating, type Hit } from '../sources.ts';
 import { maxQuality, type Named, type Spelling } from './arrays.ts';
 
 /** How many words of a name, and of a brand, count. */
@@ -19,11 +19,7 @@ export type NameRow = Pick<
   'id' | 'name' | 'brand' | 'rating_sum' | 'rating_count' | 'available'
 >;
 
-interface NameFacts extends Pick<NameRow, 'id' | 'name' | 'brand'> {
-  /** From 0 to 1. */
-  readonly rating: number;
-  readonly available: boolean;
-}
+type NameFacts = Pick<NameRow, 'id' | 'name' | 'brand'> & Pick<Hit['document'], 'rating' | 'available'>;
 
 /** Among the first words of a text, those whose spelling differs from the normalized word. */
 function findSpellings(text: string, most: number): Spelling[] {

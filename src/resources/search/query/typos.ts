@@ -8,26 +8,19 @@ import { type Alternative, factors, type QueryContext } from './word.ts';
 export const rareDocuments = 6;
 const timesAsCommon = 3;
 
-interface Corrections {
-  readonly alternatives: Alternative[];
-  /** About how many documents have the commonest alternative. */
-  readonly frequency: number;
-  /** The same for alternatives that are not guesses. */
-  readonly certain: number;
-}
-
 /**
  * What documents have in place of a word that few or none have. If some have the word, all alternatives are guesses; so
  * are words with two typos, and words that share only a part with it.
  * @param frequency how many documents have the word as it is
  * @param isBeginning whether it is a prefix of words in documents: then alternatives are guesses with only one typo
+ * @returns also about how many documents have the commonest alternative, and the commonest that is not a guess
  */
 export async function findCorrections(
   { tools, session, types, isGerman }: QueryContext,
   word: string,
   frequency: number,
   isBeginning: boolean,
-): Promise<Corrections> {
+) {
   const { reader, stems, vocabulary } = tools;
   const alternatives: Alternative[] = [];
   let [most, certain] = [0, 0];
