@@ -25,7 +25,9 @@ export const article = z
   })
   .meta({ id: 'Article' });
 
-export const { hal, page } = buildHalSchemas(article, 'articles', [], ['author', 'edit', 'delete']);
+export const { hal, page } = buildHalSchemas(article, 'articles', {
+  sometimes: ['author', 'edit', 'delete'],
+});
 
 export const createArticle = z.object({ title, body, tags: tags.nullish() }).meta({ id: 'CreateArticle' });
 

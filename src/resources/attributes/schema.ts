@@ -77,7 +77,7 @@ export const definition = z
   })
   .meta({ id: 'Attribute', example });
 
-export const { hal, page } = buildHalSchemas(definition, 'attributes', [], ['edit', 'delete']);
+export const { hal, page } = buildHalSchemas(definition, 'attributes', { sometimes: ['edit', 'delete'] });
 
 const fields = {
   key,

@@ -143,12 +143,10 @@ export const category = z
   })
   .meta({ id: 'Category', example });
 
-export const { hal, page } = buildHalSchemas(
-  category,
-  'categories',
-  ['children', 'products'],
-  ['parent', 'image', 'edit', 'delete'],
-);
+export const { hal, page } = buildHalSchemas(category, 'categories', {
+  always: ['children', 'products'],
+  sometimes: ['parent', 'image', 'edit', 'delete'],
+});
 
 export const createCategory = z
   .object({

@@ -18,7 +18,10 @@ export const comment = z
   })
   .meta({ id: 'Comment' });
 
-export const { hal, page } = buildHalSchemas(comment, 'comments', ['post'], ['author', 'edit', 'delete']);
+export const { hal, page } = buildHalSchemas(comment, 'comments', {
+  always: ['post'],
+  sometimes: ['author', 'edit', 'delete'],
+});
 
 export const writeComment = z.object({ body }).meta({ id: 'WriteComment' });
 export const patchComment = writeComment.partial().meta({ id: 'PatchComment' });

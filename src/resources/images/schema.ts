@@ -30,12 +30,10 @@ export const productImage = z
   .object({ id: identifier(), productId: identifier(), ...image.omit({ id: true }).shape, position })
   .meta({ id: 'ProductImage', example });
 
-export const { hal, page } = buildHalSchemas(
-  productImage,
-  'images',
-  ['product', 'content'],
-  ['edit', 'delete'],
-);
+export const { hal, page } = buildHalSchemas(productImage, 'images', {
+  always: ['product', 'content'],
+  sometimes: ['edit', 'delete'],
+});
 
 /** JSON instead of a file: a link, which is stored as given and not fetched. */
 export const createImageLink = z

@@ -23,12 +23,10 @@ export const notification = z
   })
   .meta({ id: 'Notification' });
 
-export const { hal, page } = buildHalSchemas(
-  notification,
-  'notifications',
-  ['edit', 'delete'],
-  ['order', 'invoice'],
-);
+export const { hal, page } = buildHalSchemas(notification, 'notifications', {
+  always: ['edit', 'delete'],
+  sometimes: ['order', 'invoice'],
+});
 
 /** All fields that a reader may change. */
 export const replaceNotification = z.object({ read });

@@ -20,7 +20,10 @@ export const post = z
   })
   .meta({ id: 'Post' });
 
-export const { hal, page } = buildHalSchemas(post, 'posts', ['comments'], ['author', 'edit', 'delete']);
+export const { hal, page } = buildHalSchemas(post, 'posts', {
+  always: ['comments'],
+  sometimes: ['author', 'edit', 'delete'],
+});
 
 export const writePost = z.object({ title, body }).meta({ id: 'WritePost' });
 export const patchPost = writePost.partial().meta({ id: 'PatchPost' });

@@ -146,8 +146,7 @@ export const product = z
 export const { hal, page } = buildHalSchemas(
   product,
   'products',
-  ['reviews', 'variants', 'images'],
-  ['edit', 'delete'],
+  { always: ['reviews', 'variants', 'images'], sometimes: ['edit', 'delete'] },
   facetMeta,
 );
 

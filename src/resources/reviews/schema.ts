@@ -24,7 +24,10 @@ export const review = z
   })
   .meta({ id: 'Review' });
 
-export const { hal, page } = buildHalSchemas(review, 'reviews', ['product'], ['author', 'edit', 'delete']);
+export const { hal, page } = buildHalSchemas(review, 'reviews', {
+  always: ['product'],
+  sometimes: ['author', 'edit', 'delete'],
+});
 
 export const createReview = z.object({ rating, body: body.nullish() }).meta({ id: 'CreateReview' });
 

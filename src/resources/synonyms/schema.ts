@@ -36,7 +36,7 @@ export const synonymBodyExample = { words: example.words };
 export const synonym = z
   .object({ id: identifier(), words, createdAt: timestamp(), updatedAt: timestamp() })
   .meta({ id: 'Synonym', example });
-export const { hal, page } = buildHalSchemas(synonym, 'synonyms', ['edit', 'delete'], []);
+export const { hal, page } = buildHalSchemas(synonym, 'synonyms', { always: ['edit', 'delete'] });
 
 /** POST and PUT. */
 export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });

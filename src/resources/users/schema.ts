@@ -101,12 +101,10 @@ export const addressRestoration = z
   .meta({ id: 'AddressRestoration' });
 export const verified = z.object({ verifiedAt: timestamp() }).meta({ id: 'Verified' });
 
-export const { hal, page } = buildHalSchemas(
-  user,
-  'users',
-  [],
-  ['orders', 'edit', 'delete', 'passwordReset', 'verify'],
-);
+export const { hal, page } = buildHalSchemas(user, 'users', {
+  sometimes: ['orders', 'edit', 'delete', 'passwordReset', 'verify'],
+});
+
 export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' } as const;
 
 export const listUsers = z.object({

@@ -65,7 +65,10 @@ export const variant = z
   })
   .meta({ id: 'Variant', example });
 
-export const { hal, page } = buildHalSchemas(variant, 'variants', ['product'], ['image', 'edit', 'delete']);
+export const { hal, page } = buildHalSchemas(variant, 'variants', {
+  always: ['product'],
+  sometimes: ['image', 'edit', 'delete'],
+});
 
 export const createVariant = z
   .object({
