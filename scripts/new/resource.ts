@@ -9,9 +9,6 @@ import { checkLanguages, checkPlace, namesIn, type Place, variablesIn } from './
 const own = ['schema.ts', 'endpoints.ts', 'store.ts'];
 const migrations = 'src/storage/migrations';
 const tables = 'src/storage/tables.ts';
-const otherTables = ['credentials', 'media', 'orders', 'products'].map(
-  name => `src/storage/tables/${name}.ts`,
-);
 const resources = 'src/resources/index.ts';
 const stores = 'src/resources/stores.ts';
 const tags = 'src/http/openapi/text.ts';
@@ -52,8 +49,11 @@ function* placesIn(read: Read): Iterable<Place> {
     form: 'identifier' as const,
   });
   const payments = shared('src/ports/stripe.ts', /export function createStripePayments[\s\S]*?\n\}/);
+  const parts = read(tables).match(/(?<=from '\.\/)tables\/\w+\.ts/g) ?? [];
   const isTable = /^ {2}\w+(?=: \{$)/gm;
-  const named = [tables, ...otherTables].flatMap(path => read(path).match(isTable) ?? []);
+  const named = [tables, ...parts.map(part => `src/storage/${part}`)].flatMap(
+    path => read(path).match(isTable) ?? [],
+  );
   yield { has: `${tables} has a table`, words: named.map(name => name.trim()), form: 'table' };
   yield shared(`${migrations}/index.ts`, /[\s\S]+/);
   // The stores of sales include those of Stripe, without naming them.
