@@ -1,7 +1,7 @@
 /** Why a file of the database could not be written: SQLite has one code for all reasons but a full disk. */
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { getErrorCode } from '../../../error-text.ts';
+import { getErrorCode, getErrorMessage } from '../../../error-text.ts';
 import { StorageError } from '../../database.ts';
 
 /**
@@ -23,7 +23,7 @@ export function createWriteFailure(file: string, cause: unknown): StorageError {
   return new StorageError('full', `The disk of ${file} is full.`, { cause });
 }
 
-/** @returns the code of the error when a file is created in the folder; undefined if it can be created */
+/** @returns the code of the error when a file is created in the folder, or its message; undefined if it can be created */
 export function attemptCreation(folder: string): string | undefined {
   const path = join(folder, `.catalog-${crypto.randomUUID()}`);
   try {
@@ -31,6 +31,6 @@ export function attemptCreation(folder: string): string | undefined {
     rmSync(path);
     return undefined;
   } catch (error) {
-    return getErrorCode(error);
+    return getErrorCode(error) ?? getErrorMessage(error);
   }
 }
