@@ -1,14 +1,14 @@
 /** Descriptions of the members of bodies. */
+
 const lists =
-  'articles categories images invoices notifications orders posts products reviews synonyms adjustments users'.split(
-    ' ',
-  );
-const found = ['article', 'order', 'post', 'product', 'user'];
+  'adjustments articles categories images invoices notifications orders posts products reviews synonyms users';
+/** What searches find and count. */
+const found = 'article order post product user';
 
 /** Descriptions of members with the same meaning in all bodies. A schema that needs more has its own description. */
 export const memberTexts: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(lists.map(name => [name, `The ${name} of this page.`])),
-  ...Object.fromEntries(found.map(name => [name, `The number of ${name}s among the results.`])),
+  ...Object.fromEntries(lists.split(' ').map(name => [name, `The ${name} of this page.`])),
+  ...Object.fromEntries(found.split(' ').map(name => [name, `The number of ${name}s among the results.`])),
   _embedded: 'Embedded resources, by relation (HAL).',
   _links: 'Links by relation.',
   attributes: 'The definitions of this page.',

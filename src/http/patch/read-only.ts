@@ -55,8 +55,13 @@ function findItemChanges({ changed, document, kept, after, shown }: ComparedList
   const schema = unwrapSchema(shown);
   const element = schema instanceof z.ZodArray ? schema.element : undefined;
   return changed.flatMap((item, index) => {
-    const [before, next] = [document, after].map(items => findCounterpart(item, index, items));
-    const inside = { changed: item, kept: kept[index], shown: element, document: before, after: next };
+    const inside = {
+      changed: item,
+      kept: kept[index],
+      shown: element,
+      document: findCounterpart(item, index, document),
+      after: findCounterpart(item, index, after),
+    };
     const paths = findChangesInside(inside);
     // An id in a patch must name an existing item: the service assigns the ids of new ones.
     const isLost =
