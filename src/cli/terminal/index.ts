@@ -40,7 +40,10 @@ export function formatDate(milliseconds: number | null): string {
   return milliseconds === null ? '-' : new Date(milliseconds).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Writes lines. @throws Error when standard output cannot be written: the disk is full, or the reader has gone */
+/**
+ * Writes lines, and reports failures, unlike `console.log`, which ignores them.
+ * @throws Error when standard output cannot be written: the disk is full, or the reader has gone
+ */
 export function printLines(...lines: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onWritten = (error?: Error | null) => (error == null ? resolve() : reject(error));

@@ -40,6 +40,7 @@ export function createProductLists(
   const lists = createCachedLists(database, [products, attributeDefinitions]);
   const used = createUsedAttributes(database);
 
+  /** @param names the names of facets */
   const buildRequest = (query: Query, defined: Definitions, names: readonly string[]): ListRequest => {
     const conditions = buildConditions(query, defined);
     const request = paginator.request(query, conditions, schema.sortColumns, 'products');

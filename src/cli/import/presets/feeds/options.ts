@@ -68,6 +68,7 @@ const partial = 'columns with values for only some variants were kept as attribu
 
 export interface GroupOptions {
   readonly columns: readonly string[];
+  /** Those of each row that becomes a variant, in the order of these rows. */
   readonly options: readonly Readonly<Record<string, string>>[];
 }
 
