@@ -19,8 +19,11 @@ const words: Readonly<Record<WeightUnit, readonly string[]>> = {
   lb: ['lb', 'lbs', 'pound', 'pounds'],
 };
 
-export const findWeightUnit = (word: string): WeightUnit | undefined =>
-  weightUnits.find(unit => words[unit].includes(word.trim().toLowerCase()));
+/** The unit that a word names. */
+export function findWeightUnit(word: string): WeightUnit | undefined {
+  const name = word.trim().toLowerCase();
+  return weightUnits.find(unit => words[unit].includes(name));
+}
 
 function getLettersAtEnd(text: string): string {
   let start = text.length;
