@@ -1,10 +1,10 @@
 /** Compound words: where they may be split, the letters that link their parts, and compounds of adjacent words. */
 import type { Choice, Term } from '../../../storage/search/expression.ts';
-import { hasDigit, isMeasure, isWholeNumber } from '../../../storage/search/text/joined.ts';
+import { hasDigit, isDecimal } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { isDivided } from '../../../storage/search/text/unspaced.ts';
 import type { Piece } from './pieces.ts';
-import { isUnit, type Written } from './units.ts';
+import type { Written } from './units.ts';
 import { inflect, removeUmlauts } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
@@ -78,21 +78,14 @@ function collectTerms(pieces: readonly Piece[], candidates: readonly Candidate[]
   return terms;
 }
 
-/** Whether a piece is the decimals of a measure: `2.5kg` and `2,5 kg` are not `25kg`. A part number has no unit. */
-function isDecimal(pieces: readonly Piece[], at: number): boolean {
-  const { word = '', isAdjacent = false } = pieces[at] ?? {};
-  if (!isAdjacent || !isWholeNumber(pieces[at - 1]?.word ?? '')) return false;
-  return isMeasure(word) || (isWholeNumber(word) && isUnit(pieces[at + 1]?.word ?? ''));
-}
-
 /** Adjacent words as one word: two of any kind, or up to four with a digit. Only in German in the other order. */
 function listCandidates(pieces: readonly Piece[], stems: Stems, isGerman: boolean): Candidate[] {
   const candidates: Candidate[] = [];
   for (const [first, { word: start }] of pieces.entries()) {
     let word = start;
     for (let last = first + 1; last < Math.min(pieces.length, first + 4); last++) {
-      if (isDecimal(pieces, last)) break;
-      const end = pieces[last]?.word ?? '';
+      const { word: end = '', isAdjacent = false } = pieces[last] ?? {};
+      if (isAdjacent && isDecimal(pieces[last - 1]?.word ?? '', end, pieces[last + 1]?.word)) break;
       // `book shelves` matches `bookshelf`, too.
       const irregular = stems.others(end).map(form => word + form);
       word += end;

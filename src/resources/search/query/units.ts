@@ -74,15 +74,16 @@ export interface Written {
  */
 export function findOtherUnits(pieces: readonly Piece[]): Written[] {
   return pieces.flatMap(({ word }, first) => {
-    const [number, unit, more] = splitLettersAndDigits(word);
-    if (number !== undefined && unit !== undefined)
-      return more === undefined
-        ? [
-            ...rewriteOneWord(number, unit, first),
-            ...addZero(number, unit, first),
-            ...(first < pieces.length - 1 ? addOhm(number, unit, first) : []),
-          ]
-        : [];
+    const [number] = splitLettersAndDigits(word);
+    if (number !== undefined) {
+      // All of the rest: `m2` of `20m2` has letters and a digit.
+      const unit = word.slice(number.length);
+      return [
+        ...rewriteOneWord(number, unit, first),
+        ...addZero(number, unit, first),
+        ...(first < pieces.length - 1 ? addOhm(number, unit, first) : []),
+      ];
+    }
     const next = pieces[first + 1]?.word ?? '';
     return [
       ...rewriteTwoWords(word, next, first),

@@ -18,5 +18,8 @@ const fillers: Readonly<Record<string, string>> = {
 export const getFillers = (languages: readonly string[]): ReadonlySet<string> =>
   new Set(languages.flatMap(language => fillers[language]?.split(' ') ?? []));
 
-/** Words before what a thing is for: a `Case for Phones` is no phone. */
+/** Words before what a thing is for, among the fillers: a `Case for Phones` is no phone. */
 export const purposes: ReadonlySet<string> = new Set(['for', 'fur', 'pour', 'para', 'voor']);
+
+/** Whether a word that is indexed as the filler `fur` is not `für`: English `fur` is what a coat is made of. */
+export const isOfAnimals = (written: string): boolean => written.toLowerCase() === 'fur';

@@ -56,10 +56,19 @@ export const splitLettersAndDigits = (word: string): readonly string[] =>
 
 export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
-/** Whether a word is a number with a unit, as far as its form says: `5kg`. */
-export function isMeasure(word: string): boolean {
-  const [number = '', unit = '', more] = splitLettersAndDigits(word);
-  return more === undefined && isWholeNumber(number) && unit !== '' && unit.length <= maxUnitLength;
+/** As far as its form says: up to `maxUnitLength` letters, and perhaps a power, as in `m2`. */
+const unitForm = /^\P{N}{1,5}[23]?$/u;
+
+/**
+ * Whether a word continues a number after a point as the decimals of a measure: `5kg` after `2.`, which is not `25kg`.
+ * Three digits may be thousands: `10.000mAh` is `10000mAh`.
+ * @param after the word after that, which is the unit if `word` has only digits
+ */
+export function isDecimal(number: string, word: string, after = ''): boolean {
+  const [digits = word] = splitLettersAndDigits(word);
+  if (!(isWholeNumber(number) && isWholeNumber(digits))) return false;
+  if (digits.length === 3 && number.length <= 3 && !number.startsWith('0')) return false;
+  return unitForm.test(digits === word ? after : word.slice(digits.length));
 }
 
 /** Adds the parts that a word of letters and digits is also found by: `1000xm5` by `1000`, `1000xm` and `xm5`. */
@@ -94,7 +103,7 @@ function isJoinable(before: string, first: boolean, word: string, second: boolea
     (between === slash || between === dot) &&
     (first || second) &&
     !(isNumber(before) && isNumber(word)) &&
-    !(isWholeNumber(before) && isMeasure(word))
+    !isDecimal(before, word)
   );
 }
 

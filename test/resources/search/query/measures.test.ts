@@ -64,6 +64,14 @@ const measured = [
   'Bulb 2700K',
   'Nozzle 1.324-630.0',
   'Valve 601.5HX',
+  'Lamp 25 lm',
+  'Lamp 2.5 lm',
+  'Carpet 25 m²',
+  'Carpet 2.5 m²',
+  'Carpet 40 sqm',
+  'Power Bank 10.000mAh',
+  'Power Bank 10000 mAh',
+  'Shim 0.125in',
 ];
 
 describeOnDatabases('measures in searches on %s', kind => {
@@ -96,6 +104,10 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['2500 g rice', ['Basmati Rice 2,5 kg', 'Basmati Rice 2.5kg']],
     ['drill 12in', ['Drill 12in']],
     ['drill 1/2in', ['Drill 1/2in']],
+    ['2.5 lm lamp', ['Lamp 2.5 lm']],
+    ['2,5m² carpet', ['Carpet 2.5 m²']],
+    ['25m² carpet', ['Carpet 25 m²']],
+    ['0125in shim', []],
   ])('%j does not take decimals for whole numbers', async (query, names) => {
     expect(await findAll(query)).toEqual(names);
   });
@@ -107,6 +119,7 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['vitamin d3 25mcg', 'Vitamin D3 25 µg'],
     ['flooring 20 qm', 'Oak Flooring 20 m²'],
     ['flooring 20sqm', 'Oak Flooring 20 m²'],
+    ['40m² carpet', 'Carpet 40 sqm'],
     ['2700 kelvin bulb', 'Bulb 2700K'],
     ['resistor 4.7k', 'Resistor 4.7 kΩ'],
     ['resistor 47k', 'Resistor 47 kΩ'],
@@ -116,6 +129,13 @@ describeOnDatabases('measures in searches on %s', kind => {
   ])('%j finds %j by another name of the unit', async (query, name) => {
     expect(await findAll(query)).toEqual([name]);
   });
+
+  test.each(['10000mah', '10.000mah', '10,000 mah', '10.000 mAh'])(
+    'thousands are found by %j',
+    async query => {
+      expect(await findAll(`${query} power bank`)).toEqual(['Power Bank 10.000mAh', 'Power Bank 10000 mAh']);
+    },
+  );
 
   test.each([
     ['1.324-630.0', 'Nozzle 1.324-630.0'],
