@@ -23,6 +23,10 @@ const shop = [
     description: 'The Nova 15 is faster than ever.',
   },
   { name: 'Case for Nova 15', brand: 'Nova', tags: ['nova 15'], description: 'Fits each Nova 15.' },
+  { name: 'Coat Brush' },
+  { name: 'Faux Fur Coat' },
+  { name: 'Spout Cleaner Powder Lemon Bag Large' },
+  { name: 'Bottle Pour Oil Spout Black' },
   { name: 'Nova 15', stock: { tracked: true, onHand: 0, backorder: false } },
 ];
 
@@ -37,6 +41,9 @@ describeOnDatabases('kinds of things on %s', kind => {
     ['tisch', ['Eiche massiv 180', 'Tablett für den Tisch']],
     ['coffee machine', ['Barista Pro 3000', 'Filter paper for coffee machines']],
     ['coffee filter', ['Filter paper for coffee machines']],
+    // Neither says here what the thing is for.
+    ['coat', ['Faux Fur Coat']],
+    ['spout', ['Bottle Pour Oil Spout Black']],
     ['nova 15', ['Nova 15', 'Nova 15 Pro', 'Case for Nova 15']],
   ])('%j finds %p first', async (query, names) => {
     const titles = (await searchShop(query)).data.map(({ title }: { title: string }) => title);
