@@ -10,6 +10,7 @@ interface Scenario {
   readonly says?: string;
   readonly product: object;
   readonly attributes: object;
+  readonly variants?: readonly object[];
 }
 
 const feedHeader = [
@@ -188,17 +189,22 @@ const scenarios: readonly Scenario[] = [
         'country_of_manufacture',
         'tax',
         'msrp',
+        'EAN',
       ],
-      ['J', 'configurable', 'Jacket', '5', 'sku=J-S,size=S|sku=J-M,size=M', '', 'full', ''],
-      ['J-S', 'simple', 'Jacket', '5', '', 'Portugal', 'reduced', '8.0000'],
-      ['J-M', 'simple', 'Jacket', '5', '', 'Portugal', 'reduced', '9.0000'],
+      ['J', 'configurable', 'Jacket', '5', 'sku=J-S,size=S|sku=J-M,size=M', '', 'full', '', ''],
+      ['J-S', 'simple', 'Jacket', '5', '', 'Portugal', 'reduced', '8.0000', '4006381333931'],
+      ['J-M', 'simple', 'Jacket', '5', '', 'Portugal', 'reduced', '9.0000', 'none'],
     ],
-    product: { variantCount: 2 },
+    says: '1 × barcodes that are not GTINs were kept as attributes',
+    // A GTIN is that of one variant.
+    product: { variantCount: 2, gtin: null },
+    variants: [{ gtin: '4006381333931' }, { gtin: null }],
     attributes: {
       product_type: 'configurable',
       country_of_manufacture: 'Portugal',
       tax: 'full',
       msrp: ['8', '9'],
+      ean: 'none',
     },
   },
 ];
@@ -207,21 +213,27 @@ const toCsv = (rows: readonly (readonly string[])[]) =>
   rows.map(row => row.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n');
 
 describeOnDatabases('rows of one product, on %s', kind => {
-  test.each(scenarios)('$shop: $name', async ({ shop, rows, says = '1 created', product, attributes }) => {
-    const place = await createCatalog(kind);
-    const file = place.file('p.csv', toCsv(rows));
-    const ended = await place.runHere(['import', file, '--preset', shop]);
-    expect(ended.err + ended.out).toContain(says);
-    expect(ended.status).toBe(0);
-    const [made, ...others] = await productsOf(place);
-    expect(others).toEqual([]);
-    expect(made).toMatchObject(product);
-    expect(made?.attributes).toEqual(expect.objectContaining(attributes));
-    for (const name of ['mpn', 'brand', 'description', 'product_type', 'vendor'])
-      if (!(name in attributes)) expect(made?.attributes).not.toHaveProperty(name);
-    expect((await place.runHere(['import', file, '--preset', shop])).out).toContain('0 updated, 1 unchanged');
-    place.remove();
-  });
+  test.each(scenarios)(
+    '$shop: $name',
+    async ({ shop, rows, says = '1 created', product, attributes, variants }) => {
+      const place = await createCatalog(kind);
+      const file = place.file('p.csv', toCsv(rows));
+      const ended = await place.runHere(['import', file, '--preset', shop]);
+      expect(ended.err + ended.out).toContain(says);
+      expect(ended.status).toBe(0);
+      const [made, ...others] = await productsOf(place);
+      expect(others).toEqual([]);
+      expect(made).toMatchObject(product);
+      expect(made?.attributes).toEqual(expect.objectContaining(attributes));
+      if (variants !== undefined) expect(await variantsOf(place)).toMatchObject(variants);
+      for (const name of ['mpn', 'brand', 'description', 'product_type', 'vendor'])
+        if (!(name in attributes)) expect(made?.attributes).not.toHaveProperty(name);
+      expect((await place.runHere(['import', file, '--preset', shop])).out).toContain(
+        '0 updated, 1 unchanged',
+      );
+      place.remove();
+    },
+  );
 });
 
 test('variants are read with the header of 2025', async () => {

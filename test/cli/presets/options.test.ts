@@ -147,12 +147,12 @@ const cases: readonly Case[] = [
     name: 'a | or a comma within the value of an option belongs to it',
     shop: 'magento',
     rows: [
-      'C-1,simple,C,10,color=Red|White,',
+      'C-1,simple,C,10,color=Red | White,',
       'C-2,simple,C,10,"color=Red, dark",',
-      'C,configurable,C,,,"sku=C-1,color=Red|White,size=M | sku=C-2,color=Red, dark,size=M|"',
+      'C,configurable,C,,,"sku=C-1,color=Red | White,size=M | sku=C-2,color=Red, dark,size=M|"',
     ],
     attributes: { product_type: 'configurable' },
-    variants: ['Red|White', 'Red, dark'].map(color => ({ color, size: 'M' })),
+    variants: ['Red | White', 'Red, dark'].map(color => ({ color, size: 'M' })),
   },
 ];
 

@@ -96,7 +96,10 @@ export const magento: Preset = {
     keepOthers(attributes, [own, ...children], ['categories'], text => splitList(text, ','));
     attributes.add('visibility', own.text('visibility'));
     attributes.add('product_type', own.text('type'));
-    addRest(attributes, { own: [own], others: children }, drafting);
+    const gtinColumns = own.columns.rest.filter(isGtinCode);
+    addRest(attributes, { own: [own] }, drafting, gtinColumns);
+    const rest = own.columns.rest.filter(column => !isGtinCode(column));
+    addRest(attributes, { own: [own], others: children }, drafting, rest);
     const [category, ...categories] = keepDeepestPaths(
       splitList(foldRows(own, children).text('categories'), ',').map(path =>
         parsePath(path, '/', drafting).replace(root, ''),
@@ -104,8 +107,12 @@ export const magento: Preset = {
     ).filter(path => path !== '');
     const gtin = moveGtin(attributes, drafting);
     // After moveGtin: the GTIN of a child belongs to its variant, not to the product.
-    for (const child of children)
-      addAdditional(attributes, child, new Set([...codes, ...findGtinCodes(child, drafting)]));
+    for (const child of children) {
+      const moved = findGtins(child, withholdNotes(drafting)).map(([name]) => name);
+      addAdditional(attributes, child, new Set([...codes, ...moved]));
+      const kept = gtinColumns.filter(column => !moved.includes(column));
+      addRest(attributes, { own: [child] }, drafting, kept);
+    }
     return {
       fields: {
         ...readSoldFields(own, drafting, attributes),
@@ -143,16 +150,9 @@ function readVariations(row: Row): Variation[] {
   });
 }
 
-/** Splits at each `|` before a name and `=`: Magento does not escape one within a value, as in `color=Red|White`. */
-function splitVariations(cell: string): string[] {
-  const texts: string[] = [];
-  for (const part of splitList(cell, '|')) {
-    const last = texts.pop();
-    const isNext = last === undefined || /^[a-z_][a-z0-9_]{0,63}=/i.test(part);
-    texts.push(...(isNext ? (last === undefined ? [part] : [last, part]) : [`${last}|${part}`]));
-  }
-  return texts;
-}
+/** Splits at each `|` before a name and `=`: Magento does not escape one within a value, as in `color=Red | White`. */
+const splitVariations = (cell: string): string[] =>
+  cell.split(/\|(?=\s*(?:[a-z_][a-z0-9_]{0,63}=|$))/i).filter(text => text.trim() !== '');
 
 /** The names of options, from `color=Colour,size=Size`. */
 const readLabels = (row: Row): ReadonlyMap<string, string> =>
@@ -167,11 +167,19 @@ function addAdditional(attributes: AttributeSet, row: Row, without: ReadonlySet<
 }
 
 const gtinCodes = ['gtin', 'ean', 'upc', 'barcode', 'isbn'];
+const isGtinCode = (name: string): boolean => gtinCodes.includes(name.toLowerCase());
 
-/** The codes whose values are valid GTINs; other values are kept as attributes. */
-function findGtinCodes(row: Row, drafting: Drafting): string[] {
+/** The valid GTINs of a row, by the attribute or column that has them; other values are kept as attributes. */
+function findGtins(row: Row, drafting: Drafting): (readonly [name: string, gtin: string])[] {
   const pairs = parsePairs(row.text('additional'));
-  return gtinCodes.filter(code => parseGtin(pairs[code] ?? '', withholdNotes(drafting)) !== undefined);
+  const named = [
+    ...gtinCodes.map(code => [code, pairs[code] ?? ''] as const),
+    ...row.columns.rest.filter(isGtinCode).map(column => [column, row.cell(column)] as const),
+  ];
+  return named.flatMap(([name, value]) => {
+    const gtin = parseGtin(value, drafting);
+    return gtin === undefined ? [] : [[name, gtin] as const];
+  });
 }
 
 function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefined {
@@ -225,10 +233,7 @@ function readVariant(
   const options = Object.fromEntries(
     Object.entries(values).map(([code, value]) => [labels.get(code) ?? code, value]),
   );
-  const gtins = Object.entries(parsePairs(row.text('additional'))).filter(([code]) =>
-    gtinCodes.includes(code),
-  );
-  const gtin = gtins.map(([, value]) => parseGtin(value, drafting)).find(one => one !== undefined);
+  const [[, gtin] = []] = findGtins(row, drafting);
   const sold = readSoldFields(row, drafting, attributes);
   return { ...sold, gtin, options, image: parseVariantImage(row.text('baseImage'), drafting) };
 }
