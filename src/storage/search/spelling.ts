@@ -125,6 +125,7 @@ export function createSpelling(
       const kept = (await session.all(keptWords.compile(build))).map(({ word }) => word);
       // All transactions use the same order, so that no deadlock arises.
       const words = await sortInSlices(omitWords(kept, used));
+      if (sortIn !== undefined && words.length > manyFreed) await session.run(sortIn);
       for (const some of splitIntoParts(words, wordsAtOnce)) {
         // Another transaction may have added a document with one of the words before they are locked here.
         await lockExclusively(session, some);
