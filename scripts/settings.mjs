@@ -13,12 +13,16 @@ export const bunArguments = ['--no-env-file', `--config=${join(root, 'bunfig.tom
 /** Variables that could make the programs run other code: the current folder must not set them. */
 const ofTheRuntime = /^(BUN_|LD_|DYLD_|GCONV_PATH$|NODE_OPTIONS$|NODE_PATH$|CATALOG_PARENT_PIPE$)/;
 
+const wrongEncoding = 'is not a text in UTF-8; save it in this encoding';
+
 /** The environment, with `.env` in the folder as defaults. Ends the process if the file cannot be read. */
 export function environmentIn(folder) {
   const text = readIn(folder);
   if (text === undefined) return { ...process.env };
   if (util.parseEnv === undefined) fail('is read by Node 20.12 or newer; update Node, or set the variables');
   const variables = Object.entries(util.parseEnv(text)).filter(([name]) => !ofTheRuntime.test(name));
+  // Bytes that are no UTF-8, as other encodings have them for an ü: a password would become another one.
+  if (variables.some(([, value]) => value.includes('\uFFFD'))) fail(wrongEncoding);
   return { ...Object.fromEntries(variables), ...process.env };
 }
 
@@ -26,7 +30,7 @@ function readIn(folder) {
   const bytes = readBytesIn(folder);
   if (bytes === undefined) return undefined;
   // Windows PowerShell writes UTF-16. No variable can hold the character 0.
-  if (bytes.includes(0)) fail('is not a text in UTF-8; save it in this encoding');
+  if (bytes.includes(0)) fail(wrongEncoding);
   // A byte order mark would become part of the first name.
   return bytes.toString('utf8').replace(/^\uFEFF/, '');
 }

@@ -37,17 +37,24 @@ test('.env in the current folder is read, and the environment takes precedence',
   place.remove();
 });
 
-test('.env as Windows writes it: a byte order mark is no part of the first name, and UTF-16 is refused', async () => {
+test('.env as Windows writes it: a byte order mark is no part of the first name, other encodings are refused', async () => {
   const place = await createPlace('sqlite');
   place.file('.env', '\uFEFFDATA_DIR=./from-file\r\nDEFAULT_CURRENCY=CHF\r\n');
   expect(await launch(place, ['migrate'])).toMatchObject({ status: 0, err: '' });
   expect(existsSync(join(place.folder, 'from-file', 'catalog.db'))).toBe(true);
-  place.file('.env', Buffer.from('\uFEFFDATA_DIR=./other\r\n', 'utf16le'));
-  expect(await launch(place, ['migrate'])).toEqual({
-    status: 1,
-    out: '',
-    err: 'catalog: .env in the current folder is not a text in UTF-8; save it in this encoding\n',
-  });
+  for (const bytes of [
+    Buffer.from('\uFEFFDATA_DIR=./other\r\n', 'utf16le'),
+    Buffer.from('ADMIN_PASSWORD=Tür-und-Tor-9\r\n', 'latin1'),
+  ]) {
+    place.file('.env', bytes);
+    expect(await launch(place, ['migrate'])).toEqual({
+      status: 1,
+      out: '',
+      err: 'catalog: .env in the current folder is not a text in UTF-8; save it in this encoding\n',
+    });
+  }
+  place.file('.env', Buffer.from('# für später\r\nDEFAULT_CURRENCY=CHF\r\n', 'latin1'));
+  expect(await launch(place, ['migrate'])).toMatchObject({ status: 0, err: '' });
   place.remove();
 });
 
