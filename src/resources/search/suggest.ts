@@ -75,10 +75,14 @@ export function createSuggester(
       mapInSlices(await database.read.all(categoriesQuery), row => ({ row, words: splitWords(row.name) })),
   );
 
-  /** Completions of the last of these words in documents that also have the last words before it: commonest first. */
+  /**
+   * Completions of the last of these words in documents that also have the last words before it: commonest first.
+   * @param joined what must be joined to them: `akku` of `akku-b`, since documents with `Akku-Bohrer` have `akkubohrer`
+   */
   async function findCompletions(
     session: SearchSession,
     wanted: readonly string[],
+    joined: string,
     types: readonly SearchType[],
   ): Promise<readonly string[]> {
     const last = wanted.at(-1) ?? '';
@@ -88,7 +92,7 @@ export function createSuggester(
     const before = [...new Set(wanted.slice(0, -1))].slice(-wordsBefore);
     for (const word of found) {
       await takeTurn();
-      const all = [...before, word];
+      const all = [...before, joined + word];
       const expression = all.map(one => [[{ word: one }]]);
       counted.push({ word, total: await reader.frequency(session, expression, types) });
     }
@@ -137,18 +141,18 @@ export function createSuggester(
     const session = { ...database.read, seen: reader.seen() };
     // For `spell`, also if no product is then found by name.
     const isSpelled = await names.refresh();
-    const { text: before, isComplete, isJoined } = parseBeginning(query, names.spell);
+    const { text: before, isComplete, joined } = parseBeginning(query, names.spell);
     const named = visible.includes('product') ? await findByName(query) : [];
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Words of documents include pieces of codes, so they are used only if no name has a completion.
     const common =
-      isWord && visible.includes('product') ? await names.completions(wanted, maxWords, isJoined) : [];
+      isWord && visible.includes('product') ? await names.completions(wanted, maxWords, joined !== '') : [];
     const isProvisional = (!isSpelled || named === 'unread' || common === undefined) && !names.areTooMany();
-    const key = `${types.join()} ${wanted.join(' ')}`;
+    const key = `${types.join()} ${joined} ${wanted.join(' ')}`;
     const longer =
       !isWord || (common !== undefined && common.length > 0)
         ? (common ?? [])
-        : await completed(session.seen, key, () => findCompletions(session, wanted, types));
+        : await completed(session.seen, key, () => findCompletions(session, wanted, joined, types));
     const categories = visible.includes('product') ? await findCategories(wanted) : [];
     const words = longer.map(word => before + names.spell(word));
     if (named !== 'unread' && named.length > 0) return { words, categories, products: named, isProvisional };

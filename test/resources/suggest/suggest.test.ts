@@ -75,12 +75,19 @@ describeOnDatabases('suggestions on %s', kind => {
 
   test('keep the decimal point, and complete a word after a hyphen only with words that follow', async () => {
     await using service = await startTestService(kind);
-    for (const name of ['Norda Akku-Bohrer', 'Borda Akku-Bohrer, braun', 'HDMI 2.1 Kabel', 'Reis 2,5 kg'])
+    for (const name of ['Norda Akku-Bohrer', 'Borda Akku-Bohrer, braun', 'Reis 2,5 kg'])
       await addProduct(service, { name });
+    await addProduct(service, { name: 'HDMI 2.1 Kabel', description: 'Im Nord-West-Farbton' });
     await awaitNames(service);
     for (const [query, ...expected] of [
       ['akku-b', 'akku-bohrer'],
       ['akku b', 'akku bohrer', 'akku borda', 'akku braun'],
+      ['akku-n'],
+      ['akku n', 'akku norda'],
+      // From the description.
+      ['nord-w', 'nord-west'],
+      ['nord-h'],
+      ['nord h', 'nord hdmi'],
       ['hdmi 2.1 ka', 'hdmi 2.1 kabel'],
       ['reis 2,5 k', 'reis 2,5 kg'],
     ]) {

@@ -86,24 +86,21 @@ export interface Beginning {
   readonly text: string;
   /** Whether no longer word completes the last one: the `s` of `men's`, the mark of `27"`. */
   readonly isComplete: boolean;
-  /** Whether a hyphen or the like joins the last word to the word before it. */
-  readonly isJoined: boolean;
+  /** The words that hyphens or the like join the last one to, as one word; an empty string if there are none. */
+  readonly joined: string;
 }
 
 /** @param spell returns a word as it is shown */
 export function parseBeginning(query: string, spell: (word: string) => string): Beginning {
-  let text = '';
+  let [text, joined] = ['', ''];
   let last: Written | undefined;
   for (const written of parseWrittenWords(query)) {
     if (last?.isUnspaced === true) text += query.slice(last.start, written.start);
     else if (last !== undefined) text += spell(last.word) + (written.between || written.point || ' ');
+    joined = written.between === '' ? '' : joined + (last?.word ?? '');
     last = written;
   }
-  return {
-    text,
-    isComplete: last !== undefined && (last.isMark || isOwned(last)),
-    isJoined: last !== undefined && last.between !== '',
-  };
+  return { text, isComplete: last !== undefined && (last.isMark || isOwned(last)), joined };
 }
 
 const isOwned = ({ word, between }: Written): boolean =>
