@@ -3468,7 +3468,7 @@ export interface components {
              */
             slug: string;
             /**
-             * @description The names from the top-level category down to this one, joined by ` > `. Read-only.
+             * @description The names from the top-level category down to this one, joined by ` > `: at most 2600 bytes in UTF-8. Read-only.
              * @example Furniture > Tables
              */
             path: string;
@@ -4068,7 +4068,7 @@ export interface components {
             description?: string | null;
             /** @description Unique among products and variants. */
             sku?: string | null;
-            /** @description The path of the main category: names joined by ` > `. A new category is created. */
+            /** @description The path of the main category: names joined by ` > `, at most 2600 bytes in UTF-8. A new category is created. */
             category?: string | null;
             /** @description Keywords. */
             tags?: string[] | null;
@@ -5330,7 +5330,7 @@ export interface components {
             description?: string | null;
             /** @description Unique among products and variants. */
             sku?: string | null;
-            /** @description The path of the main category: names joined by ` > `. A new category is created. */
+            /** @description The path of the main category: names joined by ` > `, at most 2600 bytes in UTF-8. A new category is created. */
             category?: string | null;
             /** @description Keywords. */
             tags?: string[] | null;
@@ -6832,7 +6832,7 @@ export interface components {
             description?: string | null;
             /** @description Unique among products and variants. */
             sku?: string | null;
-            /** @description The path of the main category: names joined by ` > `. A new category is created. */
+            /** @description The path of the main category: names joined by ` > `, at most 2600 bytes in UTF-8. A new category is created. */
             category?: string | null;
             /** @description Keywords. */
             tags?: string[] | null;
@@ -7514,7 +7514,7 @@ export interface components {
             /** @description Unique among products and variants. */
             sku: string | null;
             /**
-             * @description The path of the main category: names joined by ` > `. A new category is created.
+             * @description The path of the main category: names joined by ` > `, at most 2600 bytes in UTF-8. A new category is created.
              * @example Furniture > Tables
              */
             category: string | null;
@@ -8777,7 +8777,7 @@ export interface components {
             /** @description Unique among products and variants. */
             sku?: string | null;
             /**
-             * @description The path of the main category: names joined by ` > `. A new category is created.
+             * @description The path of the main category: names joined by ` > `, at most 2600 bytes in UTF-8. A new category is created.
              * @example Furniture > Tables
              */
             category?: string | null;

@@ -128,7 +128,7 @@ export const category = z
     name,
     slug,
     path: shownPath.describe(
-      'The names from the top-level category down to this one, joined by ` > `. Read-only.',
+      `The names from the top-level category down to this one, joined by \` > \`: at most ${maxPathBytes} bytes in UTF-8. Read-only.`,
     ),
     parentId,
     position,

@@ -12,7 +12,7 @@ import {
   text,
   timestamp,
 } from '../../http/schema.ts';
-import { maxPathLength } from '../../storage/categories/names.ts';
+import { maxPathBytes, maxPathLength } from '../../storage/categories/names.ts';
 import { maxId } from '../../storage/database.ts';
 import { facetMeta, facetParameter } from '../attributes/facets.ts';
 import { attributeParameters } from '../attributes/filters.ts';
@@ -33,7 +33,7 @@ const currency = currencyCode.meta({ minLength: 3, maxLength: 3, examples: ['EUR
 const status = z.enum(statuses);
 const description = prose(100_000);
 const sku = text(maxSkuLength).describe('Unique among products and variants.');
-const categoryText = 'The path of the main category: names joined by ` > `. A new category is created.';
+const categoryText = `The path of the main category: names joined by \` > \`, at most ${maxPathBytes} bytes in UTF-8. A new category is created.`;
 const categoriesText = 'The paths of further categories, without the main one.';
 const category = categoryPath.describe(categoryText);
 const tags = z.array(text(50)).max(50);
