@@ -1,7 +1,7 @@
 /** The features by which a document is scored: the words of each field, as a string that is quick to search. */
 
 import { splitPath } from '../../../storage/categories/names.ts';
-import { isOfAnimals, purposes } from '../../../storage/search/text/fillers.ts';
+import { isPelt, purposes } from '../../../storage/search/text/fillers.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { collectWords, splitRuns } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
@@ -132,7 +132,7 @@ function findHead(
   for (const { start, end, words } of splitRuns(title)) {
     count += words.length;
     const [word = ''] = words.slice(-1);
-    const isLinking = words.some(isFiller) && !isOfAnimals(title.slice(start, end));
+    const isLinking = words.some(isFiller) && !isPelt(title.slice(start, end));
     if (head !== undefined && isLinking && purposes.has(word)) purpose ??= start;
     if (isEnded) continue;
     const isMeasure = hasDigit(word) || (hasDigit(before) && isUnit(word));

@@ -22,4 +22,4 @@ export const getFillers = (languages: readonly string[]): ReadonlySet<string> =>
 export const purposes: ReadonlySet<string> = new Set(['for', 'fur', 'pour', 'para', 'voor']);
 
 /** Whether a word that is indexed as the filler `fur` is not `für`: English `fur` is what a coat is made of. */
-export const isOfAnimals = (written: string): boolean => written.toLowerCase() === 'fur';
+export const isPelt = (written: string): boolean => written.toLowerCase() === 'fur';
