@@ -11,6 +11,7 @@ import { olderDatabase } from '../../support/service/older-database.ts';
 const products = [
   ['Rice 2.5kg', 'rice 2 5kg 25kg'],
   ['Pipe 1/4in', 'pipe 1 4in 14in'],
+  ['Tap M8x1.25', 'tap m8x1 25 m8x125'],
   // It has no decimal number, and its words were wrong before: it is left as it is.
   ['Version 2.5', 'untouched'],
 ] as const;
@@ -30,8 +31,8 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
     await migrate(database, () => 2);
     const reader = createProductReader(database);
     const count = (word: string) => reader.frequency(database.read, [[[{ word }]]], searchTypes);
-    const words = ['rice', '5kg', '4in', 'untouched', '25kg', '14in'];
-    expect(await Promise.all(words.map(count))).toEqual([1, 1, 1, 1, 0, 0]);
+    const words = ['rice', '5kg', '4in', 'm8x1', 'untouched', '25kg', '14in', 'm8x125'];
+    expect(await Promise.all(words.map(count))).toEqual([1, 1, 1, 1, 1, 0, 0, 0]);
     expect(await createDialectSpelling(database).isWhole(database.read)).toBe(true);
     await remove();
   });

@@ -59,14 +59,18 @@ export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 /** As far as its form says: up to `maxUnitLength` letters, and perhaps a power, as in `m2`. */
 const unitForm = /^\P{N}{1,5}[23]?$/u;
 
+/** The end of a size: `3x1`, `m8x1`. */
+const sizeEnd = /\p{N}x\p{N}+$/u;
+
 /**
- * Whether a word continues a number after a point as the decimals of a measure: `5kg` after `2.`, which is not `25kg`.
- * Three digits may be thousands: `10.000mAh` is `10000mAh`.
+ * Whether a word continues a number after a point as the decimals of a measure: `5kg` after `2.`, which is not `25kg`,
+ * or of a size: `25` after `M8x1.`. Three digits may be thousands: `10.000mAh` is `10000mAh`.
  * @param after the word after that, which is the unit if `word` has only digits
  */
 export function isDecimal(number: string, word: string, after = ''): boolean {
   const [digits = word] = splitLettersAndDigits(word);
-  if (!(isWholeNumber(number) && isWholeNumber(digits))) return false;
+  if (!isWholeNumber(digits)) return false;
+  if (!isWholeNumber(number)) return sizeEnd.test(number);
   if (digits.length === 3 && number.length <= 3 && !number.startsWith('0')) return false;
   return unitForm.test(digits === word ? after : word.slice(digits.length));
 }

@@ -72,6 +72,10 @@ const measured = [
   'Power Bank 10.000mAh',
   'Power Bank 10000 mAh',
   'Shim 0.125in',
+  'Wire 3x1.5mm²',
+  'Wire 3x15mm²',
+  'Tap M8x1.25',
+  'Bolt M8x125',
 ];
 
 describeOnDatabases('measures in searches on %s', kind => {
@@ -108,6 +112,11 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['2,5m² carpet', ['Carpet 2.5 m²']],
     ['25m² carpet', ['Carpet 25 m²']],
     ['0125in shim', []],
+    ['3x1.5mm² wire', ['Wire 3x1.5mm²']],
+    ['3x1,5 mm² wire', ['Wire 3x1.5mm²']],
+    ['3x15mm² wire', ['Wire 3x15mm²']],
+    ['m8x1.25', ['Tap M8x1.25']],
+    ['m8x125', ['Bolt M8x125']],
   ])('%j does not take decimals for whole numbers', async (query, names) => {
     expect(await findAll(query)).toEqual(names);
   });
