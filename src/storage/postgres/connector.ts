@@ -10,11 +10,12 @@ import { translate } from './errors.ts';
 /** The pooler between the service and PostgreSQL, by PgBouncer's names of its modes. */
 export type Pooler = 'none' | 'session' | 'transaction';
 
-/** Limits of a session, in milliseconds, by their names in PostgreSQL. */
+/** Limits of a session by their names in PostgreSQL: times in milliseconds, sizes in KiB. */
 export interface SessionLimits {
   readonly statement_timeout: number;
   readonly lock_timeout: number;
   readonly idle_in_transaction_session_timeout: number;
+  readonly gin_pending_list_limit?: number;
 }
 
 export type Connector = ReturnType<typeof createConnector>;
@@ -122,7 +123,7 @@ function readCheck(row: unknown): { writable: boolean; limit: number } {
 
 function buildSettings(command: 'set' | 'set local', limits: SessionLimits): string {
   return Object.entries(limits)
-    .map(([name, milliseconds]) => `${command} ${name} = ${milliseconds}`)
+    .map(([name, limit]) => `${command} ${name} = ${limit}`)
     .join('; ');
 }
 

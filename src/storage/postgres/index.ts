@@ -40,6 +40,12 @@ const migrationLock = 7_305_411_987;
 const silenceLimit = 1500;
 /** Milliseconds that a group waits for a lock: its transactions that do not need the lock wait too. */
 const groupLockTimeout = 50;
+/**
+ * KiB of recent writes that the index of words keeps unsorted while groups write. The group that exceeds the limit sorts
+ * all of them in, and the writes behind it wait: at PostgreSQL's default of 4 MB for a tenth of a second. Other
+ * transactions keep that default, since an import sorts large amounts in faster.
+ */
+const unsortedLimit = 256;
 /** `silenceLimit` for snapshots, which hold no locks: a client that reads an export may be slow. */
 const snapshotSilenceLimit = 600_000;
 /**
@@ -104,7 +110,12 @@ function buildSessionLimits({ timeout, lockTimeout }: PostgresOptions) {
   return {
     reads: { ...base, idle_in_transaction_session_timeout: silenceLimit },
     writes: { ...base, idle_in_transaction_session_timeout: silenceLimit },
-    groups: { ...base, lock_timeout: groupLockTimeout, idle_in_transaction_session_timeout: silenceLimit },
+    groups: {
+      ...base,
+      lock_timeout: groupLockTimeout,
+      idle_in_transaction_session_timeout: silenceLimit,
+      gin_pending_list_limit: unsortedLimit,
+    },
     counts: { ...base, idle_in_transaction_session_timeout: silenceLimit },
     snapshots: { ...base, idle_in_transaction_session_timeout: snapshotSilenceLimit },
     checks: { ...base, statement_timeout: 0, idle_in_transaction_session_timeout: snapshotSilenceLimit },
