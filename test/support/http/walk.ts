@@ -153,9 +153,13 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     const first = async (): Promise<unknown> => (await send(list, path)).body?.data?.[0]?.id;
     const filler = operations.find(({ operationId }) => operationId === filledBy[template]);
     const fill = () => (filler === undefined ? somethingHappens(list) : fillBy(filler));
-    const id = (await first()) ?? (await fill().then(first));
-    if (id === undefined) throw new Error(`${template} is empty, and nothing is declared that fills it`);
-    return String(id);
+    // Requests that run at the same time may remove the item before it is read.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const id = await first();
+      if (id !== undefined) return String(id);
+      await fill();
+    }
+    throw new Error(`${template} is empty, and nothing is declared that fills it`);
   }
 
   /** Causes an event that concerns the caller of the list: the service fills these collections from events. */
@@ -224,13 +228,8 @@ async function mailedTokens(service: TestService, key: string): Promise<MailedTo
   const { id } = (await call(service, { ...moving, body: { ...made, email: former, password } })).body;
   await call(service, { method: 'POST', path: `/v1/users/${id}/verify`, as: 'admin' });
   const before = (await service.mails()).length;
-  const headers = { 'X-API-Key': key };
-  await call(service, {
-    method: 'PATCH',
-    path: `/v1/users/${id}`,
-    headers,
-    body: { email: 'moved@walk.example' },
-  });
+  const change = { method: 'PATCH', path: `/v1/users/${id}`, headers: { 'X-API-Key': key } } as const;
+  await call(service, { ...change, body: { email: 'moved@walk.example' } });
   const mails = await service.mails();
   const goodbye = mails.filter(
     ({ subject, to }) => to?.[0]?.address === former && subject?.endsWith('was changed'),
