@@ -11,6 +11,7 @@ import { createProductStore } from '../resources/products/store.ts';
 import { createUserStore } from '../resources/users/store.ts';
 import { tightenPermissions } from '../secrets/private-files.ts';
 import { startService } from '../service.ts';
+import { findMistypedSettings } from '../settings/mistyped.ts';
 import type { Database } from '../storage/database.ts';
 import { describeRest, migrate } from '../storage/migrations/migrate.ts';
 import {
@@ -71,6 +72,7 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       // Before anything can know that the service runs: a signal without a listener ends the process at once.
       const signals = listenForStop();
       surviveFailures(log);
+      warnOfMistypedSettings(log);
       warnOfPayments(config, log);
       reportWhereImagesAre(config, log);
       greet(service.address, embedded, administrator, samples);
@@ -108,6 +110,11 @@ function surviveFailures(log: Log): void {
         // The thrown value may not convert to text. An error thrown in here would end the process.
       }
     });
+}
+
+function warnOfMistypedSettings(log: Log): void {
+  for (const { given, setting } of findMistypedSettings(process.env))
+    log.warn(`the variable ${given} is ignored, since no setting has this name; ${setting} has`);
 }
 
 /** With PostgreSQL, services on several machines may share the database, but not a local folder of images. */

@@ -144,3 +144,22 @@ test.skipIf(!hasIpv6).each(['::', '[::]', '::1', '[::1]'])(
     place.remove();
   },
 );
+
+test('variables with nearly the name of a setting are named at the start, those of other programs are not', async () => {
+  const mistyped = { PROT: '8080', data_dir: '/nowhere', SMTP_URI: 'smtp://mail.example', RATELIMIT: '5' };
+  const ofOthers = { HOME: '/home/of-the-test', HOSTNAME: 'shop', TERM: 'xterm', CATALOG_PORT: '80' };
+  const place = await createPlace('sqlite', { ...mistyped, ...ofOthers, PORT: '0' });
+  const child = place.start(['serve']);
+  await waitFor(child.stderr, /ready at/);
+  child.kill('SIGTERM');
+  const lines = (await child.stdout.text()).split('\n').filter(line => line.includes('is ignored'));
+  expect(lines.map(line => JSON.parse(line))).toEqual(
+    ['PROT PORT', 'data_dir DATA_DIR', 'SMTP_URI SMTP_URL', 'RATELIMIT RATE_LIMIT'].map(names => {
+      const [given, setting] = names.split(' ');
+      const message = `the variable ${given} is ignored, since no setting has this name; ${setting} has`;
+      return expect.objectContaining({ level: 'warn', message });
+    }),
+  );
+  expect(await child.exited).toBe(0);
+  place.remove();
+});

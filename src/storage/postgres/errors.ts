@@ -83,8 +83,8 @@ export function translate(error: unknown, server: string): unknown {
   const createError = (kind: StorageError['kind'], message: string) =>
     new StorageError(kind, message, { isLocked: locked.includes(state), cause: error });
   if (state === states.uniqueViolation) {
-    // "Key (sku)=(A-1) already exists."
-    const column = /\((\w+)/.exec(error.detail ?? '')?.[1] ?? 'id';
+    // "Key (sku)=(A-1) already exists.", or ("sku") with the server's setting quote_all_identifiers.
+    const column = /\("?(\w+)/.exec(error.detail ?? '')?.[1] ?? 'id';
     return new StorageError('unique', error.message, { column, cause: error });
   }
   if (state === states.diskFull) return createError('full', 'The disk of the database is full.');

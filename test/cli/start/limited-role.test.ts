@@ -1,14 +1,31 @@
 /** A role of PostgreSQL that may read and write rows, but not change tables: another role runs the migrations. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
+import { z } from 'zod';
 import { hasPostgres } from '../../support/service/postgres.ts';
 import { createCatalog, createPlace, csv, type Place, waitFor } from '../program.ts';
 
 const role = `catalog_test_${crypto.randomUUID().slice(0, 8)}`;
 
+const administrator = { email: 'admin@test.example', password: 'correct horse battery' };
+
 /** The database of a place as the limited role sees it. */
 const asRole = ({ environment }: Place): string =>
   Object.assign(new URL(environment.DATABASE_URL ?? ''), { username: role, password: role }).href;
+
+/** @returns the member that the 409 to a second product with the same sku names */
+async function createTwice(url: string): Promise<unknown> {
+  const post = async (path: string, body: object, token = '') => {
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
+    const response = await fetch(`${url}/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return z.record(z.string(), z.unknown()).parse(await response.json());
+  };
+  const { accessToken } = await post('/auth/login', administrator);
+  const product = { name: 'Lamp', price: 1, sku: 'TWICE' };
+  await post('/products', product, String(accessToken));
+  const { details } = await post('/products', product, String(accessToken));
+  return z.array(z.object({ field: z.string() })).parse(details)[0]?.field;
+}
 
 describe.skipIf(!hasPostgres)('a role without CREATE', () => {
   let migrated: Place;
@@ -18,11 +35,13 @@ describe.skipIf(!hasPostgres)('a role without CREATE', () => {
     migrated = await createCatalog('postgresql');
     owner = new SQL(migrated.environment.DATABASE_URL ?? '', { max: 1 });
     await owner.unsafe(`create role ${role} login password '${role}'`);
+    // As some administrators set it for dumps: the server quotes names in its errors too.
+    await owner.unsafe(`alter role ${role} set quote_all_identifiers = on`);
     await owner.unsafe(`grant select, insert, update, delete on all tables in schema public to ${role}`);
     await owner.unsafe(`grant usage, select, update on all sequences in schema public to ${role}`);
     limited = await createPlace('sqlite', {
       ...{ DATABASE_URL: asRole(migrated), HOST: '127.0.0.1', LOG_LEVEL: 'silent' },
-      ...{ ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' },
+      ...{ ADMIN_EMAIL: administrator.email, ADMIN_PASSWORD: administrator.password },
     });
   });
   afterAll(async () => {
@@ -39,6 +58,7 @@ describe.skipIf(!hasPostgres)('a role without CREATE', () => {
     const child = limited.start(['serve', '--port', '0']);
     const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
     expect((await fetch(`${url}/ready`)).status).toBe(200);
+    expect(await createTwice(url)).toBe('sku');
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
     expect(await limited.run(['check'])).toMatchObject({ status: 0 });
