@@ -26,9 +26,16 @@ Exit status: 0 the database is up to date; 1 it is not, and each migration was a
     try {
       await awaitAtStart(database);
       await finishPostgresLoad(database);
-      const ran = await migrate(database, Date.now, reportMigration);
+      const begun: string[] = [];
+      const ran = await migrate(database, Date.now, name => {
+        begun.push(name);
+        reportMigration(name);
+      });
       for (const name of ran) console.log(`migrated ${name}`);
-      const rest = describeRest(ran, database);
+      const rest = describeRest(
+        ran.filter(name => begun.includes(name)),
+        database,
+      );
       if (rest !== undefined) console.log(rest);
       if (ran.length === 0) console.log('the database is up to date');
       return 0;

@@ -57,7 +57,11 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
     try {
       await awaitAtStart(database);
       await finishPostgresLoad(database);
-      const ran = await migrate(database, clock.now, migration => log.info('migrating', { migration }));
+      const begun: string[] = [];
+      const ran = await migrate(database, clock.now, migration => {
+        begun.push(migration);
+        log.info('migrating', { migration });
+      });
       // Listens first: if the port is taken, no samples or administrator are created, and no new password is lost.
       const starting = Promise.withResolvers<void>();
       const service = startService({ config, clock, log, database, starting: starting.promise });
@@ -77,7 +81,10 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       reportWhereImagesAre(config, log);
       greet(service.address, embedded, administrator, samples);
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
-      const rest = describeRest(ran, database);
+      const rest = describeRest(
+        ran.filter(name => begun.includes(name)),
+        database,
+      );
       if (rest !== undefined) log.warn(rest);
       isChecking = unclean;
       if (unclean)

@@ -9,7 +9,8 @@ import { migrations } from './index.ts';
 import type { Migration } from './migration.ts';
 
 /**
- * @param begin is called once with the name of each migration, before it begins; not for a new database, which is quick
+ * @param begin is called once with the name of each migration, before it begins; not for a database without users and
+ * products, which is quick
  * @returns the names of the migrations that ran, in order; none when the database was up to date
  * @throws Error when a newer program has migrated the database further than this one knows, or when the database is not
  * a catalog and cannot become one
@@ -43,22 +44,22 @@ export async function migrate(
 /**
  * What the operator must still do after migrations that index existing data, in one line; undefined for nothing.
  * Replicas of the previous release write in their own form, and only the operator knows when the last has stopped.
+ * @param names the migrations that ran and were passed to `begin`
  */
 export function describeRest(
   names: readonly string[],
   { dialect }: Pick<Database, 'dialect'>,
 ): string | undefined {
-  const isNew = names.includes(migrations[0]?.name ?? '');
   const prepared = migrations.filter(({ name, prepare }) => prepare !== undefined && names.includes(name));
   // Only one process serves a database file.
-  if (isNew || prepared.length === 0 || dialect.name === 'sqlite') return undefined;
+  if (prepared.length === 0 || dialect.name === 'sqlite') return undefined;
   const list = prepared.map(({ name }) => name).join(', ');
   return `${list}: what replicas of the release before write from now on is in their form; when the last has stopped, run catalog check, and catalog check --repair if it reports the search index, attributes or variants of products`;
 }
 
 interface Run {
   readonly prepared: Migration | undefined;
-  /** What ran before this transaction: on a new database, this process has run all of its migrations. */
+  /** What this process ran before this transaction. */
   readonly ran: readonly string[];
   now(): number;
   begin(name: string): void;
@@ -78,9 +79,10 @@ async function runMissing(
   refuseNewer(done);
   if (done.length === 0) await requireUnicode(session, database);
   const names: string[] = [];
-  const isNew = done.length === ran.length;
-  for (const migration of migrations.filter(({ name }) => !done.includes(name))) {
-    if (!isNew) begin(migration.name);
+  const missing = migrations.filter(({ name }) => !done.includes(name));
+  const isUsed = done.length > ran.length && missing.length > 0 && (await hasContents(session, done, build));
+  for (const migration of missing) {
+    if (isUsed) begin(migration.name);
     if (migration.prepare !== undefined && migration !== prepared) return { names, next: migration };
     await migration.up(session, database);
     const row = { name: migration.name, applied_at: now() };
@@ -88,6 +90,22 @@ async function runMissing(
     names.push(migration.name);
   }
   return { names, next: undefined };
+}
+
+/**
+ * Whether there are users or products. Replicas that start at once on an empty database share its migrations, so what
+ * others have run does not mean that it is in use.
+ */
+async function hasContents(
+  session: Session,
+  done: readonly string[],
+  build: Database['build'],
+): Promise<boolean> {
+  if (!done.includes('0002-products')) return false;
+  for (const table of ['users', 'products'] as const)
+    if ((await session.first(build.selectFrom(table).select('id').limit(1).compile())) !== undefined)
+      return true;
+  return false;
 }
 
 /** @throws Error for a new database whose encoding lacks characters: the first text with one of these would fail. */

@@ -1,6 +1,9 @@
 /** Migrations are reported while they run, because an upgrade of a large catalog takes minutes. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { loadConfig } from '../../../src/config.ts';
+import { openDatabase } from '../../../src/storage/open.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
+import { migrateUpTo } from '../../support/service/older-database.ts';
 import { buildRelease } from '../../support/service/release.ts';
 import { createCatalog, createPlace, csv, type Place, waitFor } from '../program.ts';
 
@@ -11,6 +14,8 @@ describeOnDatabases('a migration of a catalog in use on %s', kind => {
   let program: string;
   beforeEach(async () => {
     place = await createCatalog(kind, { HOST: '127.0.0.1', LOG_LEVEL: 'info' });
+    const user = ['--email', 'a@shop.example', '--name', 'A', '--role', 'admin'];
+    expect((await place.runHere(['users', 'create', ...user])).status).toBe(0);
     program = buildRelease(place.folder, 'later', [step]);
   });
   afterEach(() => place.remove());
@@ -29,6 +34,21 @@ describeOnDatabases('a migration of a catalog in use on %s', kind => {
     const child = place.start(name === 'import' ? [name, place.file('p.csv', csv)] : [name], [], program);
     expect(await child.stderr.text()).toStartWith(`catalog: migrating ${step.name}\n`);
     await child.exited;
+  });
+});
+
+describeOnDatabases('a catalog that another replica has just begun to create on %s', kind => {
+  test('has no line for each migration, and nothing to do afterwards', async () => {
+    const fresh = await createPlace(kind);
+    const database = openDatabase(loadConfig(fresh.environment));
+    await migrateUpTo(database, '0033');
+    await database.close();
+    const { status, out, err } = await fresh.runHere(['migrate']);
+    expect([status, err]).toEqual([0, '']);
+    const lines = out.trim().split('\n');
+    expect(lines[0]).toBe('migrated 0033-expand-parts-of-words');
+    expect(lines.filter(line => !line.startsWith('migrated '))).toEqual([]);
+    fresh.remove();
   });
 });
 

@@ -10,7 +10,7 @@ import { openDatabase } from '../../../src/storage/open.ts';
 import { createDatabase } from './postgres.ts';
 
 /** Runs the migrations before the named one, as an older release did. */
-async function migrateUpTo(database: Database, name: string): Promise<void> {
+export async function migrateUpTo(database: Database, name: string): Promise<void> {
   const { text, moment } = database.dialect.types;
   const older = migrations.filter(migration => migration.name < name);
   await database.exclusively(async session => {
