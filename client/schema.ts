@@ -1461,7 +1461,7 @@ export interface paths {
         put?: never;
         /**
          * Send an invoice by e-mail
-         * @description Sends the PDF to the address that the customer had when the order was placed. If the customer has not confirmed that address or now has another, the mail says so and has no PDF. Delivery is retried until the mail server accepts the mail; then the invoice has sentAt. Each request sends another mail unless it repeats an Idempotency-Key.
+         * @description Sends the PDF to the address that the customer had when the order was placed. If customers send it themselves, and have not confirmed that address or now have another, the mail says so and has no PDF. Delivery is retried until the mail server accepts the mail; then the invoice has sentAt. Each request sends another mail unless it repeats an Idempotency-Key.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `invoices:write`.
          */

@@ -1,5 +1,6 @@
-/** More definitions and synonyms than one statement reads: all of them apply. */
+/** More definitions and synonyms than one statement reads: all of them apply. And how many there may be. */
 import { expect, test } from 'bun:test';
+import { sql } from 'kysely';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -44,5 +45,29 @@ describeOnDatabases('very many definitions on %s', kind => {
       const { body } = await call(service, { path: `/v1/search?q=light${index}%20things`, as: 'user' });
       expect([index, body.data[0]?.url]).toEqual([index, `${service.url}${pathOf(product)}`]);
     }
+  });
+
+  test.each([
+    { path: '/v1/attributes', body: { key: 'k', type: 'text' }, limit: 1000, table: 'attributes' },
+    { path: '/v1/search/synonyms', body: { words: ['a', 'b'] }, limit: 5000, table: 'search_synonyms' },
+  ])('of $path there may be $limit', async ({ path, body, limit, table }) => {
+    await using service = await startTestService(kind);
+    expect((await post(service, path, body)).status).toBe(201);
+    const columns = table === 'attributes' ? ['label', 'type', 'document'] : ['document'];
+    const copied = sql.raw(['created_at', 'updated_at', ...columns].join(', '));
+    await service.database.write(async session => {
+      const run = (made: number, round: number) => {
+        const key = table === 'attributes' ? [sql`key, `, sql`key || ${`_${round}`}, `] : [sql``, sql``];
+        const statement = sql`insert into ${sql.table(table)} (${key[0]}${copied})
+          select ${key[1]}${copied} from ${sql.table(table)} limit ${limit - 1 - made}`;
+        return session.run(statement.compile(service.database.build));
+      };
+      for (let made = 1, round = 0; made < limit - 1; made *= 2, round++) await run(made, round);
+    });
+    expect((await post(service, path, { ...body, key: 'last' })).status).toBe(201);
+    const refused = await post(service, path, { ...body, key: 'more' });
+    expect([refused.status, refused.body.error]).toEqual([409, 'LIMIT_REACHED']);
+    const { meta } = (await call(service, { path, as: 'admin' })).body;
+    expect(meta.total).toBe(limit);
   });
 });
