@@ -63,4 +63,16 @@ describe.skipIf(!hasPostgres)('a role without CREATE', () => {
     expect(await child.exited).toBe(0);
     expect(await limited.run(['check'])).toMatchObject({ status: 0 });
   });
+
+  test('is advised to let the owner migrate where an import of the owner left out indexes', async () => {
+    await owner.unsafe('create table deferred_indexes (name text primary key, statement text not null)');
+    const advice =
+      'run catalog migrate as the role that owns the tables, and grant this one the rights that docs/operation.md names';
+    expect(await limited.run(['serve', '--port', '0'])).toMatchObject({
+      status: 1,
+      err: `catalog serve: permission denied for table deferred_indexes; ${advice}\n`,
+    });
+    expect(await migrated.run(['migrate'])).toMatchObject({ status: 0 });
+    expect(await limited.run(['migrate'])).toMatchObject({ status: 0 });
+  });
 });
