@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Send a password reset mail to a user
-         * @description The response is always the same; the mail is sent only if the caller is the user, an administrator or an API key.
+         * @description The mail is sent only if the caller is the user, an administrator or an API key; others get the same response. The user and administrators get 429 when the user has received too many mails.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */
@@ -11821,7 +11821,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A mail is sent if the user exists. */
+            /** @description The request was accepted; this does not reveal whether a mail is sent. */
             202: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11885,7 +11885,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A mail is sent if the user exists. */
+            /** @description The request was accepted; this does not reveal whether a mail is sent. */
             202: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

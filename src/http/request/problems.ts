@@ -69,7 +69,7 @@ function describeKnown(name: string, { known, prefixes = [] }: UnknownName): str
   if (nearest !== undefined) return `; the nearest known name is ${nearest}`;
   const [prefix] = prefixes;
   // The prefix was probably omitted: a filter by an attribute, under the bare name of the attribute.
-  if (prefix !== undefined && /^[a-z][\w.-]{0,99}$/.test(name)) return `; ${prefix}${name} would be`;
+  if (prefix !== undefined && /^[a-z][\w.-]{0,99}$/.test(name)) return `; perhaps ${prefix}${name} is meant`;
   const names = [...known, ...prefixes.map(prefix => `${prefix}{name}`)];
   const last = names.at(-1);
   if (last === undefined) return '; there are none';

@@ -23,7 +23,7 @@ const forgotten = 'forgotten-passwords';
 /** The same response whether or not there is such a user. */
 const replyQueued = () => replySecret(202, { status: 'queued' });
 const isQueued = {
-  description: 'A mail is sent if the user exists.',
+  description: 'The request was accepted; this does not reveal whether a mail is sent.',
   schema: schema.queued,
   hal: schema.queued,
 };
@@ -98,7 +98,7 @@ export function createPasswordEndpoints(stores: Stores): Endpoint[] {
       operationId: 'requestPasswordReset',
       summary: 'Send a password reset mail to a user',
       description:
-        'The response is always the same; the mail is sent only if the caller is the user, an administrator or an API key.',
+        'The mail is sent only if the caller is the user, an administrator or an API key; others get the same response. The user and administrators get 429 when the user has received too many mails.',
       tag: 'Users',
       access: allow.everyone('users:write'),
       params: byId,

@@ -64,13 +64,13 @@ const refusals: readonly Refusal[] = [
     name: 'the name that the document has for all parameters with a prefix',
     request: { path: '/v1/products?attributes=x' },
     problems: [['attributes', 'unknown']],
-    message: 'attributes: is not known; attr.attributes would be',
+    message: 'attributes: is not known; perhaps attr.attributes is meant',
   },
   {
     name: 'an attribute without the prefix of filters by attributes',
     request: { path: '/v1/products?colour=red' },
     problems: [['colour', 'unknown']],
-    message: 'colour: is not known; attr.colour would be',
+    message: 'colour: is not known; perhaps attr.colour is meant',
   },
   {
     name: 'a member',
@@ -285,7 +285,7 @@ describeOnDatabases('strict handling on %s', kind => {
       applies ? 400 : 200,
       applies,
     ]);
-    if (applies) expect(response.body.message).toBe('colour: is not known; attr.colour would be');
+    if (applies) expect(response.body.message).toBe('colour: is not known; perhaps attr.colour is meant');
   });
 
   test('the error for very many unknown members names a hundred of them', async () => {
