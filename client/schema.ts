@@ -11319,7 +11319,7 @@ export interface components {
         /** @description Only products that cost this much or less; of variants, the lowest price counts. */
         QueryMaxPrice: number;
         /**
-         * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.
+         * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values. At most 20 names, and 100 values under all names together.
          * @example {}
          */
         QueryAttributes: {
@@ -12935,7 +12935,7 @@ export interface operations {
                 /** @description Only products that cost this much or less; of variants, the lowest price counts. */
                 maxPrice?: components["parameters"]["QueryMaxPrice"];
                 /**
-                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.
+                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values. At most 20 names, and 100 values under all names together.
                  * @example {}
                  */
                 attributes?: components["parameters"]["QueryAttributes"];
@@ -18316,7 +18316,7 @@ export interface operations {
                 /** @description Only items that can be bought now, or only the others. */
                 available?: components["parameters"]["QueryAvailable"];
                 /**
-                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.
+                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values. At most 20 names, and 100 values under all names together.
                  * @example {}
                  */
                 attributes?: components["parameters"]["QueryAttributes"];

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { anyText } from '../schema.ts';
 
-/** Maximum number of such parameters in one request, and of their values. */
+/** Maximum number of such parameters in one request, and of all their values together. */
 const maxNames = 20;
 const maxValues = 100;
 
@@ -33,10 +33,23 @@ export function prefixedParameters({ prefix, name, description, maxValueLength }
       const refuse = (path: string[], rule: string, message: string) =>
         context.addIssue({ code: 'custom', path, message, params: { rule } });
       const names = Object.keys(values);
-      const count = Object.values(values).reduce((sum, list) => sum + list.length, 0);
-      if (names.length > maxNames) refuse([], 'maxProperties', `must have at most ${maxNames} names`);
-      if (count > maxValues) refuse([], 'maxItems', `must have at most ${maxValues} values`);
+      const [surplus] = names.slice(maxNames);
+      if (surplus !== undefined)
+        refuse(
+          [surplus],
+          'maxProperties',
+          `must be omitted: at most ${maxNames} names may begin with ${prefix}`,
+        );
+      let count = 0;
       for (const given of names) {
+        const before = count;
+        count += values[given]?.length ?? 0;
+        if (before <= maxValues && count > maxValues)
+          refuse(
+            [given],
+            'maxItems',
+            `must have fewer values: at most ${maxValues} under all names with ${prefix}`,
+          );
         if (!name.test(given.slice(prefix.length)))
           refuse([given], 'pattern', `must have a name that matches ${pattern}`);
         if (values[given]?.some(value => value.length > maxValueLength) === true)

@@ -24,7 +24,7 @@ export const attributeParameters = {
     name: attributeKey,
     maxValueLength: 1100,
     description:
-      'Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values.',
+      'Filters by attributes, one parameter for each: `attr.colour=red`. A repeated parameter matches any of its values; several attributes must all match. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, and must all hold: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` matches a value that itself begins with such a prefix. Options of products count as attributes: an option named `Shoe size` is `attr.shoe_size`, with all of its values. At most 20 names, and 100 values under all names together.',
   }),
 };
 

@@ -181,8 +181,13 @@ describeOnDatabases('attributes of products on %s', kind => {
       ['attr.=red', 'attr.', 'pattern'],
       [`attr.x=${'a'.repeat(1101)}`, 'attr.x', 'maxLength'],
       ['attr.x=%00', 'attr.x', 'characters'],
-      [Array.from({ length: 21 }, (_, index) => `attr.k${index}=1`).join('&'), 'attributes', 'maxProperties'],
-      [Array.from({ length: 101 }, (_, index) => `attr.k=${index}`).join('&'), 'attributes', 'maxItems'],
+      [Array.from({ length: 21 }, (_, index) => `attr.k${index}=1`).join('&'), 'attr.k20', 'maxProperties'],
+      [Array.from({ length: 101 }, (_, index) => `attr.k=${index}`).join('&'), 'attr.k', 'maxItems'],
+      [
+        Array.from({ length: 51 }, (_, index) => `attr.k=${index}&attr.l=${index}`).join('&'),
+        'attr.l',
+        'maxItems',
+      ],
     ] as const) {
       const path = `/v1/products?${query}`;
       await play(service, { name: query, path, as: 'user', status: 400, problems: [[field, rule]] });
