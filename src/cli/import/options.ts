@@ -58,9 +58,10 @@ Adds the products of a file to the catalog, or updates them. The service may be 
                       export writes before formulas are removed: '=1+1 is read as =1+1
 
 A record needs name and price, and follows the same rules as POST /v1/products. Tags are separated by ; or |, images
-by spaces or |. A status is active or archived, or a synonym that shops use (publish, draft); a column named archived
-or discontinued may contain true/false or 1/0. options, attributes, images and variants may be JSON. A record's
-variants are added to its product, or update the variants with the same sku or options; none is deleted.
+by spaces, commas or |. A status is active or archived, or a synonym that shops use (publish, draft);
+--map status=archived reads a column archived of true/false or 1/0, and --map status=discontinued a column discontinued.
+options, attributes, images and variants may be JSON. A record's variants are added to its product, or update the
+variants with the same sku or options; none is deleted.
 
 basePrice is a product's own price, for its variants without one; the price that a product shows is the lowest of its
 variants. Without basePrice a price is the product's own, unless the product shows it anyway, before and after.
