@@ -4512,12 +4512,12 @@ export interface components {
              */
             resourceId: number;
             /**
-             * @description Who did it: `user:<id>`, `key:<id>`, `ip:<address>`, or a part of the service.
+             * @description Who did it: `user:<id>`, `key:<id>`, `ip:<address>`, or a part of the service: `cli` (a command), `import`, `stripe`, `mail`, `order-timeout`, `samples`. More may be added.
              * @example user:1
              */
             actor: string;
             /**
-             * @description X-Request-ID of the request that did it.
+             * @description X-Request-ID of the request that did it; null if no request did.
              * @example 5e0f2c1a-7d1b-4c36-9a53-0c2c6f9f1d3e
              */
             requestId: string | null;

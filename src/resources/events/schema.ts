@@ -20,10 +20,12 @@ export const event = z
     type: type.describe('What happened: the resource and a verb in the past tense.'),
     resource,
     resourceId: identifier(),
-    actor: actor.describe('Who did it: `user:<id>`, `key:<id>`, `ip:<address>`, or a part of the service.'),
+    actor: actor.describe(
+      'Who did it: `user:<id>`, `key:<id>`, `ip:<address>`, or a part of the service: `cli` (a command), `import`, `stripe`, `mail`, `order-timeout`, `samples`. More may be added.',
+    ),
     requestId: text(255)
       .nullable()
-      .describe('X-Request-ID of the request that did it.')
+      .describe('X-Request-ID of the request that did it; null if no request did.')
       .meta({ examples: ['5e0f2c1a-7d1b-4c36-9a53-0c2c6f9f1d3e'] }),
     before: representation.describe('The resource before the change; null if it was created.'),
     after: representation.describe('The resource after the change; null if it was deleted.'),
