@@ -33,10 +33,7 @@ Exit status: 0 the database is up to date; 1 it is not, and each migration was a
         reportMigration(name);
       });
       for (const name of ran) console.log(`migrated ${name}`);
-      const rest = describeRest(
-        ran.filter(name => begun.includes(name)),
-        database,
-      );
+      const rest = describeRest(begun, database);
       if (rest !== undefined) console.log(rest);
       if (ran.length === 0) console.log('the database is up to date');
       return 0;

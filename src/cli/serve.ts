@@ -81,10 +81,7 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       reportWhereImagesAre(config, log);
       greet(service.address, embedded, administrator, samples);
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
-      const rest = describeRest(
-        ran.filter(name => begun.includes(name)),
-        database,
-      );
+      const rest = describeRest(begun, database);
       if (rest !== undefined) log.warn(rest);
       isChecking = unclean;
       if (unclean)

@@ -44,7 +44,7 @@ export async function migrate(
 /**
  * What the operator must still do after migrations that index existing data, in one line; undefined for nothing.
  * Replicas of the previous release write in their own form, and only the operator knows when the last has stopped.
- * @param names the migrations that ran and were passed to `begin`
+ * @param names the migrations that `migrate` passed to `begin`
  */
 export function describeRest(
   names: readonly string[],
