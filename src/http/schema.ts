@@ -40,6 +40,16 @@ export const text = (maximum: number) =>
     .pipe(prose(maximum))
     .meta({ minLength: 1, maxLength: maximum, pattern: notBlank });
 
+/** Parts of a local part are joined by dots; a top-level domain in another script begins with `xn--` (RFC 5890). */
+const addressPattern =
+  /^[A-Za-z0-9_!#$%&'*+/=?^`{|}~-]+(?:\.[A-Za-z0-9_!#$%&'*+/=?^`{|}~-]+)*@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+(?:[A-Za-z]{2,}|[Xx][Nn]--[A-Za-z0-9-]+)$/;
+
+/**
+ * An e-mail address in ASCII, with a domain name as the DNS spells it: what mail servers accept everywhere (RFC 5321
+ * §4.1.2, without quoted local parts and addresses of hosts).
+ */
+export const emailAddress = z.email({ pattern: addressPattern, error: 'must be an e-mail address' });
+
 export const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)');
 
 /** The end of Zod's messages about a missing value. */

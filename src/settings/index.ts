@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseOrigin } from '../http/cors.ts';
 import { parseBase } from '../http/request/address.ts';
-import { currencyCode } from '../http/schema.ts';
+import { currencyCode, emailAddress } from '../http/schema.ts';
 import { parseStoreLocation } from '../media/store/location.ts';
 import { parseAddress } from '../storage/postgres/address.ts';
 import { minConnections } from '../storage/postgres/pool.ts';
@@ -86,7 +86,7 @@ export const settings = {
     help: 'comma-separated secrets whose tokens are still accepted',
   },
   ADMIN_EMAIL: {
-    schema: z.email('must be an e-mail address').optional(),
+    schema: emailAddress.optional(),
     help: 'e-mail address of the first administrator, created if there are no users',
   },
   ADMIN_PASSWORD: {

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { count, identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
+import { count, emailAddress, identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 import { buildHalSchemas } from '../crud/schema.ts';
 
 /** Checks the length first: matching a long text against the address pattern takes much time and memory. */
-export const email = z.string().max(254, { abort: true }).check(z.email('must be an e-mail address'));
+export const email = z.string().max(254, { abort: true }).check(emailAddress);
 /** At least 10 characters; the upper limit keeps hashing from being abused to overload the service. */
 export const newPassword = z.string().min(10).max(200);
 
