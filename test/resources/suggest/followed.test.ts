@@ -46,6 +46,15 @@ describeOnDatabases('suggestions after changes of names on %s', kind => {
     expect(await words('gru')).toEqual(['grusse']);
   });
 
+  test('write the Turkish İ of a name as i, with one dot', async () => {
+    await using service = await startTestService(kind);
+    const words = async (query: string): Promise<string[]> => JSON.parse(await suggest(service, query)).words;
+    for (const name of ['İpek Şal', 'YEŞİL İÇECEK']) await addProduct(service, { name });
+    expect(await words('ip')).toEqual(['ipek']);
+    expect(await words('ipek ş')).toEqual(['ipek şal']);
+    expect(await words('yesil ic')).toEqual(['yeşil içecek']);
+  });
+
   test('spell words before the last one as current names do, also words with synonyms', async () => {
     await using service = await startTestService(kind);
     const words = async (): Promise<string[]> =>

@@ -21,6 +21,9 @@ export type NameRow = Pick<
 
 type NameFacts = Pick<NameRow, 'id' | 'name' | 'brand'> & Pick<Hit['document'], 'rating' | 'available'>;
 
+/** The dot that JavaScript adds to the small form of a Turkish `İ`: an `i` has one already. */
+const addedDot = /(?<=i)\u0307/g;
+
 /** Among the first words of a text, those whose spelling differs from the normalized word. */
 function findSpellings(text: string, most: number): Spelling[] {
   if (!/[^ -~]/.test(text)) return [];
@@ -29,7 +32,7 @@ function findSpellings(text: string, most: number): Spelling[] {
   for (const { start, end, words } of splitRuns(text)) {
     if (++count > most) break;
     const [word, ...more] = words;
-    const spelling = text.slice(start, end).toLowerCase().normalize();
+    const spelling = text.slice(start, end).toLowerCase().replace(addedDot, '').normalize();
     if (word !== undefined && more.length === 0 && spelling !== word && !/[^\p{L}\p{M}]/u.test(spelling))
       found.push([word, spelling]);
   }
