@@ -141,7 +141,7 @@ export function createSuggester(
     const session = { ...database.read, seen: reader.seen() };
     // For `spell`, also if no product is then found by name.
     const isSpelled = await names.refresh();
-    const { text: before, isComplete, joined } = parseBeginning(query, names.spell);
+    const { complete, isComplete, joined } = parseBeginning(query, names.spell);
     const named = visible.includes('product') ? await findByName(query) : [];
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Words of documents include pieces of codes, so they are used only if no name has a completion.
@@ -154,7 +154,7 @@ export function createSuggester(
         ? (common ?? [])
         : await completed(session.seen, key, () => findCompletions(session, wanted, joined, types));
     const categories = visible.includes('product') ? await findCategories(wanted) : [];
-    const words = longer.map(word => before + names.spell(word));
+    const words = longer.map(complete);
     if (named !== 'unread' && named.length > 0) return { words, categories, products: named, isProvisional };
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: maxProducts } as const;

@@ -121,4 +121,31 @@ describeOnDatabases('suggestions on %s', kind => {
     await call(service, { method: 'DELETE', path: pathOf(shelf), as: 'admin' });
     await expectWords(['shed', 'shelf']);
   });
+
+  test('write kana as names do, or else as they are typed, and never mix them', async () => {
+    await using service = await startTestService(kind);
+    await addProduct(service, { name: 'スマートフォン ケース' });
+    await addProduct(service, { name: 'りんごジュース' });
+    await addProduct(service, { name: 'เสื้อยืดสีแดง' });
+    await addProduct(service, { name: 'ケーキ 1½ kg' });
+    await awaitNames(service);
+    for (const [query, ...expected] of [
+      ['けーす', 'ケース'],
+      ['ｹｰｽ', 'ケース'],
+      ['け', 'ケー'],
+      ['すまーと けーす', 'スマート ケース'],
+      ['ジュース', 'ジュース'],
+      ['じゅーす', 'ジュース'],
+      ['リンゴ', 'リンゴ'],
+      ['リンゴ ジュース', 'リンゴ ジュース'],
+      ['りんご じゅー', 'りんご ジュー'],
+      // A soft hyphen, after which the places of the words are not known.
+      ['เสื้อ\u00adยืดสี', 'เสื้อ\u00adยืดสี'],
+      ['1½ けー', '1 1 2 ケー'],
+    ]) {
+      const path = `/v1/search/suggest?q=${encodeURIComponent(query ?? '')}`;
+      const { words } = (await call(service, { path, as: 'user' })).body;
+      expect([query, ...words]).toEqual([query, ...expected]);
+    }
+  });
 });

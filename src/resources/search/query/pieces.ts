@@ -34,6 +34,7 @@ interface Written {
   /** The point, comma or slash that alone separates it from the word before it, or an empty string. */
   readonly point: string;
   readonly start: number;
+  readonly end: number;
   /** Whether the word is part of a text without spaces. */
   readonly isUnspaced: boolean;
 }
@@ -74,6 +75,7 @@ function* parseWrittenWords(query: string): Generator<Written> {
         isMark,
         point: isFirst && points.includes(between) ? between : '',
         start,
+        end,
         isUnspaced,
       };
     }
@@ -81,9 +83,10 @@ function* parseWrittenWords(query: string): Generator<Written> {
   }
 }
 
-/** The text before the last word of a query, which its completions are appended to. */
+/** A query that is being typed. */
 export interface Beginning {
-  readonly text: string;
+  /** The query with a completion instead of its last word. */
+  complete(word: string): string;
   /** Whether no longer word completes the last one: the `s` of `men's`, the mark of `27"`. */
   readonly isComplete: boolean;
   /** The words that hyphens or the like join the last one to, as one word; an empty string if there are none. */
@@ -92,16 +95,37 @@ export interface Beginning {
 
 /** @param spell returns a word as it is shown */
 export function parseBeginning(query: string, spell: (word: string) => string): Beginning {
+  const all = [...parseWrittenWords(query)];
+  // Pairs of characters are spelled together or not at all: a word in both kana is none.
+  const isSpelled = all.every(
+    ({ isUnspaced, word, start, end }) =>
+      !isUnspaced || spell(word) !== word || query.slice(start, end) === word,
+  );
+  const toShown = ({ isUnspaced, word, start, end }: Written): string =>
+    isUnspaced && !isSpelled ? query.slice(start, end) : spell(word);
+  function writeBefore(next: Written, last: Written): string {
+    const shown = toShown(last);
+    if (!last.isUnspaced) return shown + (next.between || next.point || ' ');
+    if (next.start >= last.end) return shown + query.slice(last.end, next.start);
+    // If they begin together, the places of both are unknown, and the next one shows the text of both.
+    return next.start === last.start ? '' : (firstLetter.exec(shown)?.[0] ?? '');
+  }
   let [text, joined] = ['', ''];
   let last: Written | undefined;
-  for (const written of parseWrittenWords(query)) {
-    if (last?.isUnspaced === true) text += query.slice(last.start, written.start);
-    else if (last !== undefined) text += spell(last.word) + (written.between || written.point || ' ');
+  for (const written of all) {
+    if (last !== undefined) text += writeBefore(written, last);
     joined = written.between === '' ? '' : joined + (last?.word ?? '');
     last = written;
   }
-  return { text, isComplete: last !== undefined && (last.isMark || isOwned(last)), joined };
+  return {
+    complete: word => text + (word === last?.word ? toShown(last) : spell(word)),
+    isComplete: last !== undefined && (last.isMark || isOwned(last)),
+    joined,
+  };
 }
+
+/** A pair of characters shares its second one with the next pair. */
+const firstLetter = /^.[\p{M}\uff9e\uff9f]*/u;
 
 const isOwned = ({ word, between }: Written): boolean =>
   word === 's' && between !== '' && apostrophes.includes(between);
