@@ -30,6 +30,13 @@ export function toAttributeKey(given: string): string {
   return whole.length > maxKeyLength ? shortenKey(whole) : trimCharacters('_.-', whole);
 }
 
+/** The name in another script that a key spells as code points; undefined for any other key. */
+export function decodeKey(key: string): string | undefined {
+  if (!/^x(_[0-9a-f]{2,5})+$/.test(key)) return undefined;
+  const codePoints = key.split('_').slice(1);
+  return String.fromCodePoint(...codePoints.map(codePoint => Number.parseInt(codePoint, 16)));
+}
+
 const toPlainLetters = (text: string): string =>
   text
     .normalize('NFKD')

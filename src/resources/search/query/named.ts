@@ -3,6 +3,7 @@
  * need not. They are such words only beside a value: `size charts` are charts of sizes.
  */
 import { sql } from 'kysely';
+import { decodeKey } from '../../../attribute-key.ts';
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import type { Database } from '../../../storage/database.ts';
 import { prepareByShape } from '../../../storage/prepared.ts';
@@ -194,17 +195,22 @@ function readMeasure(pieces: readonly Piece[], at: number, wanted: string | null
   return isSame && isWholeNumber(number) ? [{ choice: [{ word: number }], first: at, last }] : [];
 }
 
-/** Names of keys are their words, or the last one (`size` of `shoe_size`), and those of their labels. */
+/**
+ * Names of keys are their words, or the last one (`size` of `shoe_size`), and those of their labels; also all words of
+ * a name in another script, which the key spells as code points.
+ */
 function indexNames(keys: readonly string[], definitions: Definitions, stems: Pick<Stems, 'keysOf'>): Names {
   const byForms = new Map<string, Set<string>>();
   const add = (words: readonly string[], key: string) => {
-    for (const some of [words, words.slice(-1)])
-      for (const form of stems.keysOf(some)) byForms.getOrInsertComputed(form, () => new Set()).add(key);
+    for (const form of stems.keysOf(words)) byForms.getOrInsertComputed(form, () => new Set()).add(key);
   };
   for (const key of keys) {
-    add(splitWords(key), key);
-    const label = definitions.get(key)?.label;
-    if (label !== undefined) add(splitWords(label), key);
+    for (const name of [key, definitions.get(key)?.label ?? '']) {
+      const words = splitWords(name);
+      for (const some of [words, words.slice(-1)]) if (some.length > 0) add(some, key);
+    }
+    const foreign = splitWords(decodeKey(key) ?? '');
+    if (foreign.length > 0) add(foreign, key);
   }
   const found = createBoundedMap<string, readonly string[]>(maxCached);
   const find = (words: readonly string[]) =>

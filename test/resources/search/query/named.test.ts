@@ -24,6 +24,9 @@ const shop = [
   { name: 'Picture Frame', attributes: { material: 'Oak' } },
   { name: 'Oak Table' },
   { name: 'Vitamin Drops', description: 'Take 2 of them' },
+  { name: 'Платье', options: [{ name: 'Цвет', values: ['Красный', 'Синий'] }] },
+  { name: 'Платье летнее', options: [{ name: 'Цвет', values: ['Белый'] }] },
+  { name: 'シャツ', options: [{ name: 'サイズ', values: ['LL', '38'] }] },
 ];
 
 interface Scenario {
@@ -47,6 +50,11 @@ const scenarios: readonly Scenario[] = [
   { query: 'haferflocken fuellmenge 500g', whole: ['Haferflocken'] },
   { query: 'haferflocken menge 500 gramm', whole: ['Haferflocken'] },
   { query: 'haferflocken herkunft österreich', whole: ['Haferflocken'] },
+  // Names in other scripts.
+  { query: 'платье цвет красный', whole: ['Платье'] },
+  { query: 'белый цвет платье', whole: ['Платье летнее'] },
+  { query: 'シャツ サイズ LL', whole: ['シャツ'] },
+  { query: 'シャツ さいず 38', whole: ['シャツ'] },
   // Another unit is another measure.
   { query: 'haferflocken menge 500 ml', whole: [], relaxed: ['ml'] },
   // Not beside a value, the word says what is searched for.
