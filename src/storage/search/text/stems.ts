@@ -44,6 +44,27 @@ const forms: ReadonlyMap<string, string[]> = Map.groupBy(
   plural => irregular.get(plural) ?? '',
 );
 
+const parseEnds = (text: string): readonly (readonly [string, string])[] =>
+  text.split(/\s+/).map(pair => {
+    const [singular = '', plural = ''] = pair.split(':');
+    return [singular, plural];
+  });
+
+/**
+ * The ends of singulars and plurals, without accents, that the stemmers take for different words: `luz` and `luces`,
+ * `jeu` and `jeux`, `laars` and `laarzen`, `colchão` and `colchões`.
+ */
+const plurals: Readonly<Partial<Record<Language, ReturnType<typeof parseEnds>>>> = {
+  es: parseEnds('z:ces'),
+  fr: parseEnds('u:ux ail:aux'),
+  it: parseEnds('go:ghi'),
+  nl: parseEnds(
+    `s:zen f:ven rs:rsen aas:azen ees:ezen oos:ozen aaf:aven eef:even oof:oven
+    b:bben f:ffen g:ggen l:llen m:mmen n:nnen p:ppen r:rren s:ssen`,
+  ),
+  pt: parseEnds('ao:oes ao:aes ao:aos al:ais el:eis il:is il:eis ol:ois ul:uis m:ns'),
+};
+
 export type Stems = ReturnType<typeof createStems>;
 
 /** Words whose stems are cached: computing one costs as much as a lookup. */
@@ -75,14 +96,8 @@ export function createStems(chosen: readonly Language[]) {
     },
     /** Forms of the word with another beginning. */
     others(word: string): readonly string[] {
-      if (!chosen.includes('en')) return [];
-      const singular = irregular.get(word) ?? irregular.get(english(word)) ?? word;
-      const plurals = forms.get(singular) ?? forms.get(english(singular)) ?? [];
-      const all =
-        plurals.length === 0
-          ? []
-          : [singular, ...plurals, `${singular}s`, ...plurals.map(plural => `${plural}s`)];
-      return [...all.filter(form => form !== word), ...listOtherSpellings(word)];
+      const all = chosen.flatMap(language => listOtherEnds(word, plurals[language] ?? []));
+      return chosen.includes('en') ? [...listIrregular(word), ...listOtherSpellings(word), ...all] : all;
     },
     isSame(one: string, other: string): boolean {
       if (one === other) return true;
@@ -101,6 +116,24 @@ export function createStems(chosen: readonly Language[]) {
     /** Whether the word is a function word, which does not describe what is searched for. */
     isFiller: (word: string) => fillers.has(word),
   };
+}
+
+/** English forms of the word that follow no rule. */
+function listIrregular(word: string): string[] {
+  const singular = irregular.get(word) ?? irregular.get(english(word)) ?? word;
+  const others = forms.get(singular) ?? forms.get(english(singular)) ?? [];
+  if (others.length === 0) return [];
+  const all = [singular, ...others, `${singular}s`, ...others.map(plural => `${plural}s`)];
+  return all.filter(form => form !== word);
+}
+
+/** The word with another end, in either direction. Shorter ones are words of grammar: the Dutch `of` is no `oven`. */
+function listOtherEnds(word: string, pairs: ReturnType<typeof parseEnds>): string[] {
+  const replaceEnd = (end: string, other: string) =>
+    word.endsWith(end) ? [word.slice(0, word.length - end.length) + other] : [];
+  return pairs
+    .flatMap(([singular, plural]) => [...replaceEnd(singular, plural), ...replaceEnd(plural, singular)])
+    .filter(form => form.length >= minLength);
 }
 
 /** The word in the other spelling, singular and plural. */
