@@ -51,7 +51,16 @@ describeOnDatabases('plurals on %s', kind => {
 
   test('do not make a word of another one', async () => {
     await using service = await startTestService(kind, { SEARCH_LANGUAGES: 'nl,pt' });
-    for (const name of ['Oven', 'Sok of kous', 'Colcha', 'Colchão', 'Porta', 'Portão'])
+    for (const name of [
+      'Oven',
+      'Sok of kous',
+      'Auto wassen',
+      'Dit was duur',
+      'Colcha',
+      'Colchão',
+      'Porta',
+      'Portão',
+    ])
       await addProduct(service, { name });
     for (const [query, ...titles] of [
       ['oven', 'Oven'],

@@ -96,7 +96,9 @@ export function createStems(chosen: readonly Language[]) {
     },
     /** Forms of the word with another beginning. */
     others(word: string): readonly string[] {
-      const all = chosen.flatMap(language => listOtherEnds(word, plurals[language] ?? []));
+      const all = chosen
+        .flatMap(language => listOtherEnds(word, plurals[language] ?? []))
+        .filter(form => !fillers.has(form));
       return chosen.includes('en') ? [...listIrregular(word), ...listOtherSpellings(word), ...all] : all;
     },
     isSame(one: string, other: string): boolean {
@@ -127,7 +129,7 @@ function listIrregular(word: string): string[] {
   return all.filter(form => form !== word);
 }
 
-/** The word with another end, in either direction. Shorter ones are words of grammar: the Dutch `of` is no `oven`. */
+/** The word with another end, in either direction. Shorter words are no nouns: the Dutch `of` is no `oven`. */
 function listOtherEnds(word: string, pairs: ReturnType<typeof parseEnds>): string[] {
   const replaceEnd = (end: string, other: string) =>
     word.endsWith(end) ? [word.slice(0, word.length - end.length) + other] : [];
