@@ -99,7 +99,7 @@ export function parseBeginning(query: string, spell: (word: string) => string): 
   // Pairs of characters are spelled together or not at all: a word in both kana is none.
   const isSpelled = all.every(
     ({ isUnspaced, word, start, end }) =>
-      !isUnspaced || spell(word) !== word || query.slice(start, end) === word,
+      !isUnspaced || query.slice(start, end) === word || spell(word) !== word,
   );
   const toShown = ({ isUnspaced, word, start, end }: Written): string =>
     isUnspaced && !isSpelled ? query.slice(start, end) : spell(word);
