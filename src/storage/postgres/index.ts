@@ -30,6 +30,12 @@ const attempts = 4;
 /** Milliseconds after which lost connections are not retried: if connecting takes long, the caller gets the error. */
 const againWithin = 1000;
 const slots = 32;
+/**
+ * Transactions that write lock the rows that they change, and must then see what others have committed: whatever the
+ * default isolation of the role or database.
+ */
+const writing = 'begin isolation level read committed';
+const reading = 'begin isolation level repeatable read read only';
 /** Identifies the lock that the migrating process holds; any constant will do. */
 const migrationLock = 7_305_411_987;
 /**
@@ -134,7 +140,6 @@ export function openPostgres(options: PostgresOptions): Database {
 
   async function attemptTransaction<T>(
     purpose: Purpose,
-    mode: string,
     work: (session: Transaction) => Promise<T>,
   ): Promise<T> {
     const start = performance.now();
@@ -144,7 +149,8 @@ export function openPostgres(options: PostgresOptions): Database {
       let result: T;
       try {
         result = await pool.use(purpose, connection => {
-          const begin = `begin${mode}${connector.localSettings(limits[purpose])}`;
+          const mode = purpose === 'snapshots' || purpose === 'checks' ? reading : writing;
+          const begin = `${mode}${connector.localSettings(limits[purpose])}`;
           return runTransaction(connection, begin, tx => complete(openSession(tx), work, left), progress);
         });
       } catch (error) {
@@ -166,7 +172,7 @@ export function openPostgres(options: PostgresOptions): Database {
       await pool.use('groups', connection =>
         runTransaction(
           connection,
-          `begin${connector.localSettings(limits.groups)}`,
+          `${writing}${connector.localSettings(limits.groups)}`,
           tx => work(openSession(tx)),
           progress,
         ),
@@ -179,7 +185,7 @@ export function openPostgres(options: PostgresOptions): Database {
 
   const groups = createTransactionGroups({
     runTogether,
-    runApart: work => attemptTransaction('writes', '', work),
+    runApart: work => attemptTransaction('writes', work),
     lockTimeout: limits.writes.lock_timeout,
     againWithin,
     patience,
@@ -198,19 +204,15 @@ export function openPostgres(options: PostgresOptions): Database {
     // Each statement sees all earlier commits.
     refresh: () => undefined,
     snapshot: (work, { unlimited = false } = {}) =>
-      attemptTransaction(
-        unlimited ? 'checks' : 'snapshots',
-        ' isolation level repeatable read read only',
-        work,
-      ),
+      attemptTransaction(unlimited ? 'checks' : 'snapshots', work),
 
     write<T>(
       work: (session: Transaction) => Promise<T>,
       { lock, waitForLock = false, reservedConnection = false, touches }: WriteOptions = {},
     ) {
       if (touches !== undefined && lock === undefined && pool.hasGroups) return groups(work, touches);
-      if (lock === undefined) return attemptTransaction(reservedConnection ? 'counts' : 'writes', '', work);
-      return attemptTransaction('writes', '', async tx => {
+      if (lock === undefined) return attemptTransaction(reservedConnection ? 'counts' : 'writes', work);
+      return attemptTransaction('writes', async tx => {
         if (waitForLock) {
           await tx.all(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.compile(build));
           return work(tx);
@@ -227,7 +229,7 @@ export function openPostgres(options: PostgresOptions): Database {
     async exclusively(work) {
       const connection = await connector.open(unlimited);
       const deadline = performance.now() + options.migrationTimeout * 1000;
-      const begin = `begin; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
+      const begin = `${writing}; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
         set local lock_timeout = ${options.migrationTimeout * 1000}`;
       const runAlone = async (session: Transaction) => {
         await session.all(sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.compile(build));
