@@ -156,6 +156,16 @@ export interface DialectChecks {
   damage(session: Session, build: Builder, quick: boolean): Promise<string[]>;
   /** All references that the schema declares. */
   readonly references: RawBuilder<Reference>;
+  /** The indexes, keys and references that the schema declares: a line each, in the same words on both databases. */
+  readonly declared: RawBuilder<{ readonly line: string }>;
+  /** What only this database declares: such lines, and `trigger NAME`. */
+  readonly ownDeclared: readonly string[];
+  /** The sequences that give ids; undefined where a table's own rows give its next id. */
+  readonly sequences?: {
+    readonly tables: RawBuilder<{ readonly table: string }>;
+    /** The largest id of a table, and the last one that its sequence has given. */
+    lastIds(table: string): RawBuilder<{ readonly largest: number; readonly given: number }>;
+  };
   /** Run first in a repair, so that nothing else writes during it. */
   readonly beforeRepair: readonly RawBuilder<unknown>[];
   /** Rebuilds all indexes; empty where the server has its own tools for that. */

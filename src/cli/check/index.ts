@@ -11,16 +11,16 @@ import { createChecks } from './parts.ts';
 export const command: Command = {
   help: `Usage: catalog check [--repair]
 
-Reads the whole database and prints a line for each problem: damaged pages and indexes, references to missing rows,
-wrong category paths, totals, ratings and invoice numbers, reserved stock that differs from that of open orders, wrong
-summaries of variants on products, documents and tags that differ from their rows, and wrong words in the search index.
-Changes nothing; the service may be running. On PostgreSQL it reads every value; to check indexes and pages there, use
-pg_amcheck and pg_checksums.
+Reads the whole database and prints a line for each problem: damaged pages and indexes, missing indexes, keys and
+references, sequences behind the ids of their rows, references to missing rows, wrong category paths, totals, ratings
+and invoice numbers, reserved stock that differs from that of open orders, wrong summaries of variants on products,
+documents and tags that differ from their rows, and wrong words in the search index. Changes nothing; the service may be
+running. On PostgreSQL it reads every value; to check indexes and pages there, use pg_amcheck and pg_checksums.
 
-  --repair  rebuilds derived data (indexes, paths of categories, totals, ratings, reserved stock, tags, attributes,
-            columns of variants and their summaries on products, the search index), and everything that depends on it,
-            in one transaction. All other writes wait: stop the service, or run it at a time of little traffic. It
-            cannot reconstruct damaged rows: restore them from a backup (catalog restore).
+  --repair  rebuilds derived data (indexes, sequences, paths of categories, totals, ratings, reserved stock, tags,
+            attributes, columns of variants and their summaries on products, the search index), and everything that
+            depends on it, in one transaction. All other writes wait: stop the service, or run it at a time of little
+            traffic. It cannot reconstruct damaged rows: restore them from a backup (catalog restore).
 
 Exit status: 0 no problems, or all were repaired; 1 problems remain; 2 the command line is wrong.`,
 

@@ -189,7 +189,7 @@ describeOnDatabases('catalog check on %s', kind => {
     const { status, out, err } = await place.run(['check']);
     expect([status, err]).toEqual([0, '']);
     const [, names = ''] =
-      /^no problems found; checked: (integrity, references, .*search index)\n$/.exec(out) ?? [];
+      /^no problems found; checked: (integrity, schema, .*search index)\n$/.exec(out) ?? [];
     expect(names.split(', ')).toEqual([...new Set(names.split(', '))]);
     expect(names).not.toBe('');
   }

@@ -18,6 +18,19 @@ export const sqliteChecks: DialectChecks = {
       coalesce(keys."to", 'id') as target
     from sqlite_schema as tables join pragma_foreign_key_list(tables.name) as keys
     where tables.type = 'table' order by 1, 2`,
+  // The search index has tables of its own.
+  declared: sql<{ line: string }>`with tables as (
+      select name from sqlite_schema where type = 'table' and name not like 'search_index_%')
+    select 'index ' || name as line from sqlite_schema where type = 'index' and sql is not null
+    union all select 'unique key (' || (select group_concat(name, ', ')
+        from (select name from pragma_index_info(keys.name) order by name)) || ') of ' || tables.name
+      from tables join pragma_index_list(tables.name) as keys where keys.origin = 'u'
+    union all select 'primary key (' || (select group_concat(name, ', ')
+        from (select name from pragma_table_info(tables.name) where pk > 0 order by name)) || ') of ' || tables.name
+      from tables where exists (select 1 from pragma_table_info(tables.name) where pk > 0)
+    union all select 'reference ' || keys."from" || ' of ' || tables.name || ' to ' || keys."table"
+      from tables join pragma_foreign_key_list(tables.name) as keys`,
+  ownDeclared: [],
   // A write transaction excludes all other writers.
   beforeRepair: [],
   rebuildIndexes: [sql`reindex`],
