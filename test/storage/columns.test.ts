@@ -73,6 +73,24 @@ describeOnDatabases('columns on %s', kind => {
     expect(after['attr.size']).toContainEqual({ value: '49', count: many });
   });
 
+  test('are limited in number: those of keys that no product has would slow down every change', async () => {
+    const columns = createColumns(service.database, products);
+    const load = (names: readonly string[]) =>
+      columns.use(
+        names.flatMap(name => findSource(name) ?? []),
+        found => found.size,
+      );
+    await load(['brand', 'price']);
+    for (let part = 0; part < 20; part++) {
+      const names = Array.from({ length: 30 }, (_, index) => `attr.unknown_${30 * part + index}`);
+      expect(await load(['price', ...names])).toBe(31);
+    }
+    const isKept = (name: string) => columns.peek([findSource(name) ?? []].flat()) !== undefined;
+    expect(['attr.unknown_599', 'attr.unknown_0', 'price', 'brand'].map(isKept)).toEqual([
+      ...[true, false, true, false],
+    ]);
+  });
+
   test('follow later changes after a caller fails', async () => {
     const columns = createColumns(service.database, products);
     const before = (await columns.use(sources, found => countOf(found.get('brand')))) ?? 0;

@@ -13,6 +13,11 @@ import { type ColumnReader, type ColumnSource, readColumn, TooManyValues } from 
 
 /** Maximum size of all columns, in bytes. */
 const columnsSize = 160 * 1024 * 1024;
+/**
+ * Maximum number of columns, however small: each change of a row is compared with all of them, and clients may filter by
+ * any key.
+ */
+const maxColumns = 500;
 /** Maximum number of values that are applied to columns in one turn: some milliseconds of work. */
 const maxTaken = 20_000;
 /** Maximum number of changes that are deferred while columns are in use; with more, the columns are dropped. */
@@ -135,7 +140,7 @@ export function createColumns(
 
   function makeRoom(): void {
     const sumBytes = () => [...loaded.values()].reduce((sum, { column }) => sum + column.bytes(), 0);
-    while (loaded.size > 1 && sumBytes() > columnsSize) {
+    while (loaded.size > maxColumns || (loaded.size > 1 && sumBytes() > columnsSize)) {
       const [oldest] = loaded.keys();
       if (oldest !== undefined) loaded.delete(oldest);
     }
