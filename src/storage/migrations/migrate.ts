@@ -20,6 +20,7 @@ export async function migrate(
   now: () => number,
   begin: (name: string) => void = () => undefined,
 ): Promise<string[]> {
+  if (await isMigrated(database)) return [];
   const ran: string[] = [];
   const begun = new Set<string>();
   // A migration that waits for a table is retried.
@@ -39,6 +40,14 @@ export async function migrate(
     await next.prepare?.(database);
     prepared = next;
   }
+}
+
+/** Read without the lock, which takes a connection of its own: usually there is nothing to run. @throws as `migrate` */
+async function isMigrated(database: Database): Promise<boolean> {
+  if (!(await isCatalog(database))) return false;
+  const done = await readApplied(database.read, database);
+  refuseNewer(done);
+  return migrations.every(({ name }) => done.includes(name));
 }
 
 /**
