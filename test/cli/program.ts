@@ -40,6 +40,9 @@ export interface Place {
 
 export type Running = ReturnType<typeof spawn>;
 
+/** Where run.ts keeps the processes of the tests from optimizing what runs for seconds, programs do without too. */
+const runtime = process.env.BUN_JSC_useFTLJIT === '0' ? { BUN_JSC_useDFGJIT: '0' } : {};
+
 /** The bundle that a run of all tests has built, or else main.ts. */
 const main = process.env.TEST_PROGRAM ?? join(import.meta.dir, '..', '..', 'src', 'main.ts');
 
@@ -121,7 +124,7 @@ function spawn(
   program = main,
 ) {
   return Bun.spawn([...wrapper, process.execPath, program, ...args], {
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: { PATH: process.env.PATH ?? '', ...runtime, ...environment },
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',

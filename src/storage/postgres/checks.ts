@@ -46,10 +46,11 @@ export const postgresChecks: DialectChecks = {
         from pg_constraint as keys join pg_attribute as own
           on own.attrelid = keys.conrelid and own.attnum = any(keys.conkey)
         where keys.connamespace = current_schema()::regnamespace),
-      keys as (select keys.oid, keys.contype as kind, keys.conrelid::regclass::text as "table",
-          keys.confrelid::regclass::text as parent,
+      keys as (select keys.oid, keys.contype as kind, child.relname as "table", parent.relname as parent,
           (select string_agg(name, ', ' order by name) from columns where key = keys.oid) as names
-        from pg_constraint as keys where keys.connamespace = current_schema()::regnamespace)
+        from pg_constraint as keys join pg_class as child on child.oid = keys.conrelid
+          left join pg_class as parent on parent.oid = keys.confrelid
+        where keys.connamespace = current_schema()::regnamespace)
     select 'index ' || class.relname as line from pg_index as own join pg_class as class on class.oid = own.indexrelid
       where class.relnamespace = current_schema()::regnamespace
         and not exists (select 1 from pg_constraint where conindid = own.indexrelid and contype in ('p', 'u'))
