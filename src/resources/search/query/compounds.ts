@@ -194,6 +194,8 @@ export async function findCompounds(
 /** What may be the end of a compound: the forms of a word, and the word without an ending. */
 function listEndings(forms: readonly string[], stems: Stems): readonly string[] {
   const [word = ''] = forms;
+  // Without an ending, it still has a digit.
+  if (hasDigit(word)) return [];
   const shorter = inflect(word, stems).filter(form => form.length < word.length);
   return [...new Set([...forms, ...shorter])]
     .filter(form => !hasDigit(form) && [...form].length >= minEndingLength)

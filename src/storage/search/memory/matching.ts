@@ -1,6 +1,13 @@
 /** Finds the documents that match an expression in the sets of its terms. */
 import { intersectRows, type RowSet } from '../../columns/rows.ts';
-import { addToSet, contains, countDocuments, type DocumentSet, getIdLimit, getIds } from './set.ts';
+import {
+  addToSet,
+  countDocuments,
+  createAscendingTest,
+  type DocumentSet,
+  getIdLimit,
+  getIds,
+} from './set.ts';
 
 /** A choice of an expression: a document must be in all of these sets. */
 export type ChoiceSets = readonly DocumentSet[];
@@ -14,24 +21,35 @@ const estimateGroupSize = (group: GroupSets): number =>
 /** More documents than this are not tested one by one. */
 const fewDocuments = 4000;
 
-/** @returns the ids of the documents in which each group matches, ascending: as bits if they may be many */
+/**
+ * @returns the ids of the documents in which each group matches, ascending: as bits if they may be many. It may be one
+ * of the given sets, and must not be changed.
+ */
 export function findMatchingDocuments(groups: readonly GroupSets[]): DocumentSet {
   const [smallest, ...others] = groups.toSorted(
     (one, other) => estimateGroupSize(one) - estimateGroupSize(other),
   );
   if (smallest === undefined) return { kind: 'list', ids: new Uint32Array() };
+  const only = others.length === 0 ? findOnlySet(smallest) : undefined;
+  if (only !== undefined) return only;
   if (estimateGroupSize(smallest) > fewDocuments) return { kind: 'bits', rows: findManyMatching(groups) };
   let found = findGroupIds(smallest);
   for (const group of others) found = found.filter(createGroupTest(group));
   return { kind: 'list', ids: Uint32Array.from(found) };
 }
 
-/** @returns a test of whether a document matches a group */
-export function createGroupTest(group: GroupSets): (id: number) => boolean {
-  const [choice, another] = group;
+/** The set of a group that has only one. */
+function findOnlySet([choice, another]: GroupSets): DocumentSet | undefined {
   const [set, other] = choice ?? [];
-  if (set !== undefined && other === undefined && another === undefined) return id => contains(set, id);
-  return id => group.some(sets => sets.every(one => contains(one, id)));
+  return another === undefined && other === undefined ? set : undefined;
+}
+
+/** @returns a test of whether a document matches a group, for ids that never decrease */
+export function createGroupTest(group: GroupSets): (id: number) => boolean {
+  const only = findOnlySet(group);
+  if (only !== undefined) return createAscendingTest(only);
+  const choices = group.map(sets => sets.map(createAscendingTest));
+  return id => choices.some(tests => tests.every(one => one(id)));
 }
 
 /** The ids of the documents that match a group: ascending, each once. */
@@ -41,9 +59,10 @@ function findGroupIds(group: GroupSets): readonly number[] {
     const [first, ...others] = choice.toSorted((one, other) => countDocuments(one) - countDocuments(other));
     if (first === undefined) continue;
     const own = getIds(first);
+    const tests = others.map(createAscendingTest);
     for (let index = 0; index < own.length; index++) {
       const id = own[index] ?? 0;
-      if (others.length === 0 || others.every(set => contains(set, id))) ids.push(id);
+      if (tests.every(test => test(id))) ids.push(id);
     }
   }
   return group.length === 1 ? ids : [...new Set(ids)].sort((a, b) => a - b);
@@ -51,11 +70,9 @@ function findGroupIds(group: GroupSets): readonly number[] {
 
 function findManyMatching(groups: readonly GroupSets[]): RowSet {
   const rows = groups.map(group => {
-    const sets = group.map(
-      choice => (choice.length === 1 ? choice[0] : undefined) ?? intersectChoice(choice),
-    );
-    const [only] = sets;
-    if (sets.length === 1 && only?.kind === 'bits') return only.rows;
+    const only = findOnlySet(group);
+    if (only?.kind === 'bits') return only.rows;
+    const sets = group.map(intersectChoice);
     const words = new Uint32Array((Math.max(0, ...sets.map(getIdLimit)) >>> 5) + 1);
     for (const set of sets) addToSet(words, set);
     return { words, count: 0 };

@@ -33,7 +33,25 @@ export const getIdLimit = (set: DocumentSet): number =>
 export const contains = (set: DocumentSet, id: number): boolean =>
   set.kind === 'bits' ? has(set.rows, id) : set.ids[countBefore(set.ids, id)] === id;
 
-/** The set with a document added or removed. */
+/** @returns the same test for ids that never decrease: it continues in the list where the last one ended */
+export function createAscendingTest(set: DocumentSet): (id: number) => boolean {
+  if (set.kind === 'bits') return id => has(set.rows, id);
+  const { ids } = set;
+  /** All ids before this place are too small. */
+  let at = 0;
+  const isBefore = (place: number, id: number) => place < ids.length && (ids[place] ?? 0) < id;
+  return id => {
+    let step = 1;
+    for (; isBefore(at + step - 1, id); step *= 2) at += step;
+    for (; step >= 1; step >>>= 1) if (isBefore(at + step - 1, id)) at += step;
+    return ids[at] === id;
+  };
+}
+
+export const copySet = (set: DocumentSet): DocumentSet =>
+  set.kind === 'list' ? set : { kind: 'bits', rows: { ...set.rows, words: set.rows.words.slice() } };
+
+/** The set with a document added or removed: bits are changed in place. */
 export function putDocument(set: DocumentSet, id: number, isIn: boolean): DocumentSet {
   if (set.kind === 'bits') {
     putRow(set.rows, id, isIn);

@@ -10,7 +10,15 @@ import type { Change, Collection } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { rewordedCollection, searchCollection } from '../index.ts';
-import { countSetBytes, type DocumentSet, getIdLimit, putDocument, toDocumentSet } from './set.ts';
+import {
+  contains,
+  copySet,
+  countSetBytes,
+  type DocumentSet,
+  getIdLimit,
+  putDocument,
+  toDocumentSet,
+} from './set.ts';
 
 /** The most bytes of all sets. */
 const setsSize = 64 * 1024 * 1024;
@@ -47,6 +55,8 @@ export function createWordSets(
   });
   /** No set has a product with a larger id. */
   let largest = 0;
+  /** Words whose sets a search may be reading: it reads them some at a time, and must not see changes in between. */
+  const lent = new Set<IndexedWord>();
   /** Words whose sets lack changes: they are not used until the changes are applied. */
   const unsettled = new Set<IndexedWord>();
   /** The current documents of changed products; null for deleted ones. */
@@ -58,6 +68,7 @@ export function createWordSets(
 
   function forgetAll(): void {
     sets.clear();
+    lent.clear();
     unsettled.clear();
     changed.clear();
     waiting.clear();
@@ -100,9 +111,9 @@ export function createWordSets(
     const concerned = id > largest ? words : [...sets.keys()];
     for (const word of concerned) {
       const set = sets.peek(word);
-      if (set === undefined) continue;
-      const next = putDocument(set, id, words.has(word));
-      if (next !== set) sets.set(word, next);
+      const isIn = words.has(word);
+      if (set === undefined || contains(set, id) === isIn) continue;
+      sets.set(word, putDocument(lent.delete(word) ? copySet(set) : set, id, isIn));
     }
     largest = Math.max(largest, id);
   }
@@ -144,7 +155,12 @@ export function createWordSets(
   return {
     settle,
     /** The products that have a word; undefined if it is not in memory. Words requested later may be more current. */
-    get: (word: IndexedWord) => (unsettled.has(word) ? undefined : sets.get(word)),
+    get(word: IndexedWord): DocumentSet | undefined {
+      if (unsettled.has(word)) return undefined;
+      const set = sets.get(word);
+      if (set !== undefined) lent.add(word);
+      return set;
+    },
     /** A number that changes whenever something that searches find has changed. */
     seen: () => checks,
     /** The same for documents that are not products. */
