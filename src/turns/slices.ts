@@ -22,6 +22,16 @@ export async function mapInSlices<Item, Result>(
   return results;
 }
 
+/** Does all steps of a generator, yielding to the event loop between them if that takes long. @returns its result */
+export async function finishInSlices<Result>(steps: Iterator<undefined, Result>): Promise<Result> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    const due = takeTurn();
+    if (due !== undefined) await due;
+  }
+}
+
 /** @returns a function that calls `make` once and always returns the same promise, even if it is rejected */
 export function runOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;

@@ -4,7 +4,7 @@ import {
   buildReadColumns,
   productsWithPaths,
   type ReadProduct,
-  toShownRow,
+  readPaths,
 } from '../../storage/categories/shown.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import {
@@ -55,8 +55,9 @@ const unrated = { rating: 0, available: true } as const;
 export const computeRating = ({ average, count }: Rating): number =>
   ((average ?? 0) / bestRating) * Math.min(1, count / manyReviews);
 
-function toProductDocument({ id, document }: Pick<ReadProduct, 'id' | 'document'>): FoundDocument {
-  const product = storedProduct.membersOf(document);
+function toProductDocument(row: ReadProduct): FoundDocument {
+  const { id, document } = row;
+  const product = Object.assign(storedProduct.membersOf(document), readPaths(row));
   const rating = computeRating(product.rating);
   const { available } = product;
   return { id, size: document.length, ...toSearchText(product), product, rating, available };
@@ -94,7 +95,7 @@ function createSearchSources(
   );
   // Removing the markup from long descriptions takes long.
   const readProducts: Source = async (session, ids) =>
-    mapInSlices(await productRows(session, ids), row => toProductDocument(toShownRow(row)));
+    mapInSlices(await productRows(session, ids), toProductDocument);
   return {
     product: readProducts,
     archived: readProducts,

@@ -82,10 +82,19 @@ export function buildReadColumns({ json }: Pick<Dialect, 'json'>): RawBuilder<un
         where product_categories.product_id = products.id) end as further`;
 }
 
+// Boundary: the statement has made it.
+const parseFurther = (further: string | null) =>
+  further === null ? [] : (JSON.parse(further) as [path: string, at: number][]);
+
+/** The current paths of a row of `buildReadColumns`, in place of those in its document. */
+export const readPaths = ({ path, further }: Pick<ReadProduct, 'path' | 'further'>) => ({
+  category: path,
+  categories: parseFurther(further).map(([other]) => other),
+});
+
 /** Converts a row of `buildReadColumns` to the product as it is shown. */
 export function toShownRow<Row extends ReadProduct>({ path, path_at, further, ...row }: Row) {
-  // Boundary: the statement has made it.
-  const others = further === null ? [] : (JSON.parse(further) as [path: string, at: number][]);
+  const others = parseFurther(further);
   const { document } = row;
   const [beginning, middle, next] = document.startsWith('[')
     ? ['[', ',', `,${newLine}`]

@@ -1,11 +1,12 @@
 /** The features by which a document is scored: the words of each field, as a string that is quick to search. */
 
+import { createBoundedMap } from '../../../bounded-map.ts';
 import { splitPath } from '../../../storage/categories/names.ts';
 import { isPelt, purposes } from '../../../storage/search/text/fillers.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
-import { collectWords, splitRuns } from '../../../storage/search/text/split.ts';
+import { collectWords, finish, splitRuns } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
-import { takeTurn } from '../../../turns/index.ts';
+import { finishInSlices } from '../../../turns/slices.ts';
 import { isUnit } from '../query/units.ts';
 
 /** Only this many characters of a text count: later ones say little. */
@@ -54,44 +55,59 @@ const weights = {
 } as const;
 
 /** The words in order, then the joined words, so that words that are adjacent in the text are adjacent here. */
-async function toField(weight: number, texts: readonly string[]): Promise<Field> {
+function* toField(weight: number, texts: readonly string[]): Generator<undefined, Field> {
   const words: string[] = [];
   const together: string[] = [];
   for (const text of texts) {
-    const due = takeTurn();
-    if (due !== undefined) await due;
+    yield;
     collectWords(text, words, together);
     words.push('·');
   }
   return { weight, words: ` ${words.join(' ')} ${together.join(' ')} ` };
 }
 
-/** Yields to the event loop when due: a product has up to a megabyte of text. */
-export async function toFeatures(
-  { title, body, fields }: SearchText,
-  isFiller: (word: string) => boolean,
-): Promise<Features> {
-  const titleField = await toField(weights.title, [title]);
-  const all = [titleField];
-  const add = async (weight: number, texts: readonly string[]) => {
-    if (texts.length > 0) all.push(await toField(weight, texts));
-  };
-  const kinds = await findKinds(fields?.categories ?? [], isFiller);
-  const named = fields?.brand ?? null;
-  const brand = named === null ? undefined : await toField(weights.brand, [named]);
-  if (fields !== undefined) {
-    const codes: string[] = [];
-    for (const code of fields.codes) collectCode(code, codes);
-    if (codes.length > 0) all.push({ weight: weights.code, words: ` ${codes.join(' ')} ` });
-    if (brand !== undefined) all.push(brand);
-    await add(weights.category, fields.categories);
-    await add(weights.attribute, fields.attributes);
-    await add(weights.tag, fields.tags);
+/** What the categories of a product say, which very many other products have too. */
+interface CategoryFeatures {
+  readonly field: Field;
+  readonly kinds: readonly Kind[];
+}
+
+/** The most lists of categories whose features are cached. */
+const maxCategories = 1000;
+
+export function createFeatureReader(isFiller: (word: string) => boolean) {
+  const known = createBoundedMap<string, CategoryFeatures>(maxCategories);
+  const readCategories = (paths: readonly string[]): CategoryFeatures =>
+    known.getOrCreate(paths.join('\n'), () => ({
+      field: finish(toField(weights.category, paths)),
+      kinds: findKinds(paths, isFiller),
+    }));
+
+  /** With a `yield` before each text. */
+  function* collectFeatures({ title, body, fields }: SearchText): Generator<undefined, Features> {
+    const titleField = yield* toField(weights.title, [title]);
+    const all = [titleField];
+    const categories = fields?.categories ?? [];
+    const { field, kinds } = categories.length === 0 ? { kinds: [] } : readCategories(categories);
+    const named = fields?.brand ?? null;
+    const brand = named === null ? undefined : yield* toField(weights.brand, [named]);
+    if (fields !== undefined) {
+      const codes: string[] = [];
+      for (const code of fields.codes) collectCode(code, codes);
+      if (codes.length > 0) all.push({ weight: weights.code, words: ` ${codes.join(' ')} ` });
+      if (brand !== undefined) all.push(brand);
+      if (field !== undefined) all.push(field);
+      const { attributes, tags } = fields;
+      if (attributes.length > 0) all.push(yield* toField(weights.attribute, attributes));
+      if (tags.length > 0) all.push(yield* toField(weights.tag, tags));
+    }
+    if (body !== '') all.push(yield* toField(weights.body, [body.slice(0, maxTextLength)]));
+    const { head, count, purpose } = findHead(title, isFiller);
+    const own = purpose === undefined ? titleField : yield* toField(weights.title, [title.slice(0, purpose)]);
+    return { title: titleField, own, titleLength: Math.max(1, count), head, kinds, brand, fields: all };
   }
-  if (body !== '') await add(weights.body, [body.slice(0, maxTextLength)]);
-  const { head, count, purpose } = findHead(title, isFiller);
-  const own = purpose === undefined ? titleField : await toField(weights.title, [title.slice(0, purpose)]);
-  return { title: titleField, own, titleLength: Math.max(1, count), head, kinds, brand, fields: all };
+  /** Yields to the event loop when due: a product has up to a megabyte of text. */
+  return (text: SearchText): Promise<Features> => finishInSlices(collectFeatures(text));
 }
 
 /** The features of a product that is also found by these codes, each a single word. */
@@ -104,17 +120,18 @@ export const addCodes = (features: Features, codes: Iterable<string>): Features 
 const listed = /[&,/+]|\s(?:and|und)\s/i;
 
 /** The things that the last names of category paths list. */
-async function findKinds(
-  paths: readonly string[],
-  isFiller: (word: string) => boolean,
-): Promise<readonly Kind[]> {
+function findKinds(paths: readonly string[], isFiller: (word: string) => boolean): readonly Kind[] {
   const kinds: Kind[] = [];
   for (const name of paths.flatMap(path => (splitPath(path).at(-1) ?? '').split(listed))) {
     const { head } = findHead(name, isFiller);
-    if (head !== undefined) kinds.push({ ...(await toField(weights.kind, [name])), head });
+    if (head !== undefined) kinds.push({ ...finish(toField(weights.kind, [name])), head });
   }
   return kinds;
 }
+
+/** Whether a separator is between two words; nearly all words are separated by a space. */
+const isSeparated = (title: string, last: number, start: number): boolean =>
+  !(start - last === 1 && title[last] === ' ') && separators.test(title.slice(last, start));
 
 /**
  * Finds the last word, other than numbers and their units, before an addition that begins with a comma, a bracket or a
@@ -137,7 +154,7 @@ function findHead(
     if (isEnded) continue;
     const isMeasure = hasDigit(word) || (hasDigit(before) && isUnit(word));
     const isLink = !isMeasure && isLinking;
-    isEnded = head !== undefined && (isLink || separators.test(title.slice(last, start)));
+    isEnded = head !== undefined && (isLink || isSeparated(title, last, start));
     if (isEnded) continue;
     if (!isLink && !isMeasure) head = word;
     [last, before] = [end, word];

@@ -12,7 +12,7 @@ import { takeTurn } from '../../../turns/index.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
 import { products } from '../../products/row.ts';
 import { type DocumentReader, isProduct } from '../sources.ts';
-import { type Features, toFeatures } from './features.ts';
+import { createFeatureReader, type Features } from './features.ts';
 import type { Facts } from './score.ts';
 
 export interface Scorable extends Facts {
@@ -46,6 +46,7 @@ export function createScorableReader(
   { isFiller }: Pick<Stems, 'isFiller'>,
 ): ScorableReader {
   const known = createBoundedMap<number, Scorable>(cacheSize, computeSize);
+  const readFeatures = createFeatureReader(isFiller);
 
   changes.follow(products, (committed, ids) => {
     if (committed === undefined && ids === undefined) known.clear();
@@ -68,7 +69,7 @@ export function createScorableReader(
       for (const [position, document] of await documentsOf(session, some)) {
         await takeTurn();
         const { rating, available } = document;
-        const scorable = { features: await toFeatures(document, isFiller), rating, available };
+        const scorable = { features: await readFeatures(document), rating, available };
         // If anything changed since the search began, this document may be outdated and must not be cached.
         if (isProduct(getDocumentType(position)) && session.seen === seen()) known.set(position, scorable);
         found.set(position, scorable);

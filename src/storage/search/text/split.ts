@@ -14,12 +14,12 @@ const maxRunLength = 500;
  * Generates the runs of a text and its marks for inches, in order. Of a very long run, only the beginning is split: a
  * text without blanks and punctuation is a single run.
  */
-export function* splitRuns(text: string): Generator<Run> {
+export function splitRuns(text: string): Generator<Run> {
   const marks = findInchMarks(text);
-  if (marks.length === 0) {
-    yield* splitUnmarkedRuns(text, 0);
-    return;
-  }
+  return marks.length === 0 ? splitUnmarkedRuns(text, 0) : splitMarkedRuns(text, marks);
+}
+
+function* splitMarkedRuns(text: string, marks: ReturnType<typeof findInchMarks>): Generator<Run> {
   let last = 0;
   for (const { start, end } of marks) {
     yield* splitUnmarkedRuns(text.slice(last, start), last);
@@ -30,12 +30,15 @@ export function* splitRuns(text: string): Generator<Run> {
 }
 
 /** @param offset where this text begins in the whole text */
-function* splitUnmarkedRuns(text: string, offset: number): Generator<Run> {
-  if (!isPlain(text)) {
-    for (const found of foldRuns(text, maxRunLength))
-      yield { ...found, start: offset + found.start, end: offset + found.end };
-    return;
-  }
+const splitUnmarkedRuns = (text: string, offset: number): Generator<Run> =>
+  isPlain(text) ? splitPlainRuns(text, offset) : splitFoldedRuns(text, offset);
+
+function* splitFoldedRuns(text: string, offset: number): Generator<Run> {
+  for (const found of foldRuns(text, maxRunLength))
+    yield { ...found, start: offset + found.start, end: offset + found.end };
+}
+
+function* splitPlainRuns(text: string, offset: number): Generator<Run> {
   const small = text.toLowerCase();
   for (let end = 0; end < text.length; ) {
     const start = findWordStart(text, end);

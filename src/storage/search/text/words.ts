@@ -1,5 +1,5 @@
 /** The words that a document is found by: those of all its fields, and those of its title again with a mark. */
-import { takeTurn } from '../../../turns/index.ts';
+import { finishInSlices } from '../../../turns/slices.ts';
 import { collectWords, collectWordsInSteps, finish, splitCodeWords } from './split.ts';
 
 /** The searched texts of a document: title and body, and for products further fields. */
@@ -42,15 +42,8 @@ export function toDocumentWords(document: SearchText): string[] {
 }
 
 /** The same, yielding to the event loop between texts, and within long ones. */
-export async function toDocumentWordsInSlices(document: SearchText): Promise<string[]> {
-  const steps = splitTextByText(document);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return toEntries(value);
-    const due = takeTurn();
-    if (due !== undefined) await due;
-  }
-}
+export const toDocumentWordsInSlices = async (document: SearchText): Promise<string[]> =>
+  toEntries(await finishInSlices(splitTextByText(document)));
 
 interface SplitTexts {
   /** All words, the first `titled` of which are those of the title. */
