@@ -71,10 +71,12 @@ export interface DialectWords {
   /** An upper bound of the documents of these types; undefined if a long statement does not block other requests. */
   documents?(types: readonly string[]): RawBuilder<{ total: number }>;
   /**
-   * The documents of several queries, one query per line, up to a limit for each; undefined if a statement for each
-   * query costs no more.
+   * The documents of several queries, up to a limit for each; undefined if a statement for each query costs no more.
    */
-  documentsOf?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<Placed>;
+  documentsOf?(
+    queries: readonly Part[],
+    values: Pick<PageArguments<Part>, 'low' | 'high' | 'limit'>,
+  ): RawBuilder<Placed>;
   /**
    * The ids of a word's documents between two positions, as 32-bit numbers, the highest byte first; undefined if pages
    * of them cost no more.

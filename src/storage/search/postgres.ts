@@ -16,6 +16,17 @@ import { type Term, toExpressionText } from './expression.ts';
 
 const quoteTerm = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
 
+/**
+ * Values that the planner does not see, so that it plans the statement once. It would plan each execution anew for a
+ * constant that it thinks cheaper: because of statistics, or because it need not be converted from the driver's type.
+ * For a rare word, planning takes as long as finding its documents.
+ */
+const hide = {
+  query: (value: Part) => sql`(select ${value}::tsquery)`,
+  position: (value: Part) => sql`(select ${value}::double precision)`,
+  limit: (value: Part) => sql`(select ${value}::bigint)`,
+};
+
 const buildList = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
 const buildPairs = (words: Part) =>
   sql`select split_part(pair, ':', 1), split_part(pair, ':', 2) from unnest(${buildList(words)}) as listed (pair)`;
@@ -91,23 +102,31 @@ export const postgresWords: DialectWords = {
 
   text: expression => toExpressionText(expression, { and: ' & ', or: ' | ' }, quoteTerm),
 
-  // Plans are made once for all queries, and the planner assumes that every word is in equally many documents. Walking
-  // through all documents in order finds a common word at once and hardly ever a rare one; the index of words is the
-  // opposite. `position + 0` keeps PostgreSQL from using the order of positions.
+  // Walking through all documents in order finds a common word at once and hardly ever a rare one; the index of words
+  // is the opposite. `position + 0` keeps PostgreSQL from using the order of positions.
   page({ query, low, high, limit, offset }, types, descending, rare) {
-    const position = rare ? sql`position + 0` : sql`position`;
     const isOfTypes = buildTypeCondition(sql`floor(position / 4294967296)`, types);
+    const order = sql.raw(descending ? 'desc' : 'asc');
+    if (!rare)
+      return sql`select position from search_index
+        where words @@ ${query}::tsquery and position >= ${low} and position < ${high} ${isOfTypes}
+        order by position ${order} limit ${limit} offset ${offset}`;
     return sql`select position from search_index
-      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high} ${isOfTypes}
-      order by ${position} ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`;
+      where words @@ ${hide.query(query)} and position + 0 >= ${hide.position(low)}
+        and position + 0 < ${hide.position(high)} ${isOfTypes}
+      order by position + 0 ${order} limit ${hide.limit(limit)} offset ${hide.limit(offset)}`;
   },
 
   reach({ query, low, high, limit }, rare) {
-    const position = rare ? sql`position + 0` : sql`position`;
-    return sql`select cast(count(*) as integer) as total, max(position) as last from (
-      select position from search_index
-      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high}
-      order by ${position} limit ${limit}) as hits`;
+    const hits = rare
+      ? sql`select position from search_index
+          where words @@ ${hide.query(query)} and position + 0 >= ${hide.position(low)}
+            and position + 0 < ${hide.position(high)}
+          order by position + 0 limit ${hide.limit(limit)}`
+      : sql`select position from search_index
+          where words @@ ${query}::tsquery and position >= ${low} and position < ${high}
+          order by position limit ${limit}`;
+    return sql`select cast(count(*) as integer) as total, max(position) as last from (${hits}) as hits`;
   },
 
   lastPosition: below => sql`select coalesce(max(position), 0) as position from search_index
@@ -143,12 +162,13 @@ export const postgresWords: DialectWords = {
     where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}
     group by 1`,
 
-  documentsOf: ({ query, low, high, limit }) => sql<Placed>`
+  documentsOf: (queries, { low, high, limit }) => sql<Placed>`
     select cast(place as integer) as place, position
-    from unnest(string_to_array(${query}::text, chr(10))) with ordinality as wanted (query, place)
+    from unnest(array[${sql.join(queries)}]::text[]) with ordinality as wanted (query, place)
     cross join lateral (select position from search_index
-      where words @@ wanted.query::tsquery and position + 0 >= ${low} and position + 0 < ${high}
-      order by position + 0 limit ${limit}) as found
+      where words @@ wanted.query::tsquery and position + 0 >= ${hide.position(low)}
+        and position + 0 < ${hide.position(high)}
+      order by position + 0 limit ${hide.limit(limit)}) as found
     order by place, position`,
 
   // Each page would collect all documents of the word again.

@@ -116,13 +116,16 @@ export const toSeveralWords = (words: readonly string[], factor: number): Altern
   factor,
 });
 
-/** How many documents have all terms of a choice. First checks whether a term is in no document. */
+/**
+ * How many documents have all terms of a choice. If a long read would block the event loop, it first checks whether a
+ * term is in few documents or none.
+ */
 export async function readFrequency(
   { tools, session, types }: QueryContext,
   choice: Choice,
 ): Promise<number> {
   let smallest = Number.POSITIVE_INFINITY;
-  if (choice.length > 1) {
+  if (choice.length > 1 && tools.reader.blocksEventLoop) {
     for (const term of choice)
       smallest = Math.min(smallest, await tools.reader.frequency(session, [[[term]]], types));
   }

@@ -58,6 +58,15 @@ function listMatchingWords(term: Term): readonly string[] | undefined {
   return term.longer?.map(word => toWord({ ...term, word })).concat(toWord(term));
 }
 
+/** @param positions ascending: those of products come first */
+function splitPositions(positions: readonly number[]): Read {
+  const products = positions.filter(position => getDocumentType(position) === 'product');
+  return {
+    set: toDocumentSet(Uint32Array.from(products, getDocumentId)),
+    others: positions.slice(products.length),
+  };
+}
+
 /** @param few words of more products are kept in memory */
 export function createFinder(reader: SearchReader, words: WordSets, few: number) {
   const searches = new WeakMap<SearchSession, Memo>();
@@ -84,11 +93,10 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
 
   /** @param positions all documents that match any of the terms, or the first of too many */
   function hold(session: SearchSession, memo: Memo, terms: readonly Term[], positions: readonly number[]) {
-    const products = positions.filter(position => getDocumentType(position) === 'product');
-    const set = toDocumentSet(Uint32Array.from(products, getDocumentId));
-    const others = positions.slice(products.length);
-    const found = positions.length >= maxDocuments ? undefined : { set, others };
-    if (products.length >= few || terms.some(({ mark }) => mark !== undefined)) {
+    const read = splitPositions(positions);
+    const { set } = read;
+    const found = positions.length >= maxDocuments ? undefined : read;
+    if (countDocuments(set) >= few || terms.some(({ mark }) => mark !== undefined)) {
       const [first = [], second] = terms.map(term => listMatchingWords(term) ?? []);
       const [word, longer] = first;
       const isOne = second === undefined && longer === undefined;
@@ -131,8 +139,29 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return sets;
   }
 
+  /** What has all terms of a choice; undefined if too many documents do. */
+  async function readTogether(session: SearchSession, memo: Memo, choice: Choice) {
+    const key = `& ${toKey(choice)}`;
+    if (memo.read.has(key)) return memo.read.get(key);
+    const positions = await reader.page(session, [[choice]], searchTypes, { limit: maxDocuments });
+    const read = positions.length >= maxDocuments ? undefined : splitPositions(positions);
+    if (read === undefined)
+      for (const each of choice.flatMap(term => listMatchingWords(term) ?? [])) words.want(each);
+    memo.read.set(key, read);
+    return read;
+  }
+
+  /** Whether a term is neither in memory, nor has been read for this search. */
+  const isAbsent = (memo: Memo, term: Term): boolean =>
+    findSets(term) === undefined && !memo.read.has(toKey([term]));
+
   /** The sets of terms that must match together. */
   async function readChoice(session: SearchSession, memo: Memo, choice: Choice) {
+    // A server intersects the words in its index, and reads only the documents that have all of them.
+    if (!reader.blocksEventLoop && choice.some(term => isAbsent(memo, term))) {
+      const read = await readTogether(session, memo, choice);
+      return read && { sets: [read.set], others: () => Promise.resolve(read.others) };
+    }
     const sets: DocumentSet[] = [];
     const others: (() => Promise<Others>)[] = [];
     for (const term of choice) {
@@ -186,8 +215,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     /** Reads what the search will need and memory lacks, if one statement is cheaper than several. */
     async fetch(session: SearchSession, terms: readonly Term[]): Promise<void> {
       const memo = await openMemo(session);
-      const isAbsent = (term: Term) => findSets(term) === undefined && !memo.read.has(toKey([term]));
-      const absent = terms.filter(isAbsent);
+      const absent = terms.filter(term => isAbsent(memo, term));
       const read = absent.length === 0 ? undefined : await reader.documentsOf(session, absent);
       for (const [index, positions] of read?.entries() ?? []) {
         const term = absent[index];

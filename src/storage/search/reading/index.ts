@@ -209,20 +209,21 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
 
     async documentsOf(session, terms) {
       if (words.documentsOf === undefined) return undefined;
-      const wanted: { readonly at: number; readonly query: string }[] = [];
+      const wanted: number[] = [];
+      const values: Record<string, string | number> = { ...toSpan(searchTypes), limit: maxDocuments };
       for (const [at, term] of terms.entries()) {
         const expression = [[[term]]];
-        if (await isRare(session, expression)) wanted.push({ at, query: words.text(expression) });
+        if (!(await isRare(session, expression))) continue;
+        values[`query${wanted.length}`] = words.text(expression);
+        wanted.push(at);
       }
       const found: number[][] = [];
-      for (const { at } of wanted) found[at] = [];
-      const queries = wanted.map(({ query }) => query).join('\n');
-      const limit = maxDocuments;
+      for (const at of wanted) found[at] = [];
       const rows =
         wanted.length === 0
           ? []
-          : await session.all(statements.documentsQuery({ query: queries, ...toSpan(searchTypes), limit }));
-      for (const { place, position } of rows) found[wanted[place - 1]?.at ?? 0]?.push(position);
+          : await session.all(statements.documentsQuery(String(wanted.length), values));
+      for (const { place, position } of rows) found[wanted[place - 1] ?? 0]?.push(position);
       return terms.map((_, at) => found[at]);
     },
 

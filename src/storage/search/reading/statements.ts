@@ -13,10 +13,11 @@ export function createReadStatements(build: Database['build'], words: ReturnType
       build,
       argument => words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`,
     ),
-    documentsQuery: prepareQuery<Spanned & { limit: number }, Placed>(
-      build,
-      argument => words.documentsOf?.(argument) ?? sql`select ${argument.query}`,
-    ),
+    documentsQuery: prepareByShape<Arguments, Placed>(build, (shape, argument) => {
+      const queries = Array.from({ length: Number(shape) }, (_, at) => argument[`query${at}`] ?? sql``);
+      const { low = sql``, high = sql``, limit = sql`` } = argument;
+      return words.documentsOf?.(queries, { low, high, limit }) ?? sql`select ${sql.join(queries)}`;
+    }),
     instancesQuery: prepareQuery<{ word: string; limit: number }, { total: number }>(
       build,
       argument => words.instances?.(argument) ?? sql`select ${argument.word}, ${argument.limit}`,
