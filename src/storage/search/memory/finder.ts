@@ -215,7 +215,10 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     /** Reads what the search will need and memory lacks, if one statement is cheaper than several. */
     async fetch(session: SearchSession, terms: readonly Term[]): Promise<void> {
       const memo = await openMemo(session);
-      const absent = terms.filter(term => isAbsent(memo, term));
+      // On SQLite a prefix costs a statement, which would find too many documents if the word is in memory.
+      const isCommon = (term: Term) =>
+        reader.blocksEventLoop && term.prefix === true && words.get(toWord(term)) !== undefined;
+      const absent = terms.filter(term => isAbsent(memo, term) && !isCommon(term));
       const read = absent.length === 0 ? undefined : await reader.documentsOf(session, absent);
       for (const [index, positions] of read?.entries() ?? []) {
         const term = absent[index];

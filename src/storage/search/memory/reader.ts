@@ -2,6 +2,7 @@
  * Reads the search index: common words of products from memory (words.ts), words of few products from the index.
  * Documents of other types are found only by the index.
  */
+import type { Term } from '../expression.ts';
 import { countByType, type DocumentType, getDocumentType, searchTypes } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
 import { maxDocuments, type SearchReader } from '../reading/index.ts';
@@ -15,12 +16,22 @@ const fewDocuments = 200;
 
 /** @param few words of more products are kept in memory */
 export function createMemoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
-  const { fetch, read, hold, group: groupOf, match } = createFinder(reader, words, few);
+  const { fetch: fetchTerms, read, hold, group: groupOf, match } = createFinder(reader, words, few);
 
   /** Whether no word begins with the first letters and digit of a code, so that none begins with the code. */
   async function isNoCode(session: SearchSession, word: string): Promise<boolean> {
     const start = /^\D+\d/.exec(word)?.[0];
     return start !== undefined && (await reader.beginning(session, start, 1)) === 0;
+  }
+
+  async function fetch(session: SearchSession, terms: readonly Term[]): Promise<void> {
+    const wanted: Term[] = [];
+    for (const term of terms) {
+      const isAbsent = reader.blocksEventLoop && term.prefix === true && (await isNoCode(session, term.word));
+      if (!isAbsent) wanted.push(term);
+      else for (const one of [term, { word: term.word }]) await hold(session, one, []);
+    }
+    return fetchTerms(session, wanted);
   }
 
   const omitProducts = (types: readonly DocumentType[]): readonly DocumentType[] =>
@@ -36,7 +47,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
       await fetch(session, [term]);
       const known = await read(session, term);
       if (known !== undefined) return countDocuments(known.set) + known.others.length;
-      const total = (await isNoCode(session, word)) ? 0 : await reader.beginning(session, word);
+      const total = await reader.beginning(session, word);
       if (total === undefined) return undefined;
       const page = { limit: maxDocuments, smallest: total };
       const found = total === 0 ? [] : await reader.page(session, [[[term]]], searchTypes, page);

@@ -8,6 +8,7 @@ import type { Database, Session } from '../../database.ts';
 import { createCachedWords } from '../cached.ts';
 import { type Expression, isOneWord, type Range, type Term } from '../expression.ts';
 import { type DocumentType, documentTypes, getDialectWords, searchTypes } from '../index.ts';
+import { createPrefixReader } from './begun.ts';
 import {
   createFrequencyReader,
   type FrequencyReader,
@@ -110,6 +111,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   const statements = createReadStatements(build, words);
   const countInstances = createInstanceCounter(statements);
 
+  const readPrefixes = createPrefixReader(build, words);
   const isRare = createRarityTest(words, build, statements);
   const frequencies = createFrequencyReader(database, { isRare, refuseIfLong });
 
@@ -208,6 +210,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     seen: () => undefined,
 
     async documentsOf(session, terms) {
+      if (readPrefixes !== undefined) return readPrefixes(session, terms);
       if (words.documentsOf === undefined) return undefined;
       const wanted: number[] = [];
       const values: Record<string, string | number> = { ...toSpan(searchTypes), limit: maxDocuments };
