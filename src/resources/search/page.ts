@@ -104,7 +104,8 @@ export async function readHits(
     if (document === undefined) continue;
     await takeTurn();
     const type = toSearchType(getDocumentType(position));
-    const snippet = await buildSnippet({ ...document, fields: getShownFields(document) }, marks);
+    const { title, body } = document;
+    const snippet = await buildSnippet({ title, body, fields: () => getShownFields(document) }, marks);
     const hit = { type, document, snippet, score: Math.max(0, score), missing };
     rows.push({ id: position, sort_value: score, hit });
   }

@@ -14,7 +14,7 @@ import { createFilteredReader, type HitReader } from './ranking/filtered.ts';
 import { narrowCandidates, type Unfiltered } from './ranking/narrowed.ts';
 import { computeLastPlace, type RankedHit, type Ranking, rankDocuments, rankHead } from './ranking/ranked.ts';
 import type { ScorableReader } from './ranking/scorable-cache.ts';
-import { findCorrection, type Weighed, weighWord } from './ranking/score.ts';
+import { findCorrection, type Weighed, weighWords } from './ranking/score.ts';
 import { rankTypedHits } from './ranking/typed.ts';
 import type { Codes, createCodeLookup } from './ranking/variant-codes.ts';
 import { createWordTest, type WordTest } from './snippet.ts';
@@ -101,7 +101,7 @@ export async function readResults(
   const strict = codes.isWhole;
   const needed = words.filter(({ isName }) => !isName);
   const request = { reader: tools.reader, session, words: needed, visible, types, documents, few, strict };
-  const weights = words.map(word => weighWord(word, documents));
+  const weights = weighWords(words, documents);
   const rankSome = async (some: readonly number[]) =>
     rankDocuments(await tools.scorablesOf(session, some, tools.documentsOf), weights);
   // Hits for a code in one piece show their name: most have the code only from a variant, in none of their texts.

@@ -35,8 +35,8 @@ interface Marked {
 interface Shown {
   readonly title: string;
   readonly body: string;
-  /** Further texts that it is found by: each is shown only if it has one of the words found. */
-  readonly fields: readonly string[];
+  /** Further texts that it is found by: each is shown only if it has one of the words found, and the body has none. */
+  fields(): readonly string[];
 }
 
 /**
@@ -44,21 +44,23 @@ interface Shown {
  * else the title. If no single word is found, words that are written apart and found as one: `18V-55` by `18v55`.
  * A document has up to a megabyte of text, so this yields to the event loop between fields.
  */
-export async function buildSnippet({ title, body, fields }: Shown, found: WordTest): Promise<string> {
+export async function buildSnippet(shown: Shown, found: WordTest): Promise<string> {
+  const { title, body } = shown;
   const inBody = findPiece(body, found);
   if (inBody !== undefined) return inBody;
+  const fields = shown.fields();
   const finding: string[] = [];
   for (const field of fields) {
     await takeTurn();
     if (findPiece(field, found) !== undefined) finding.push(field);
   }
   const parts = body === '' ? finding : [body, ...finding];
-  const shown = body === '' ? title : body;
+  const whole = body === '' ? title : body;
   return (
     (finding.length === 0 ? undefined : findPiece(parts.join(' · '), found)) ??
     findPiece(title, found) ??
     (await findJoinedPiece([title, body, ...fields], found)) ??
-    Bun.escapeHTML(shown.slice(0, findCut(shown, length)))
+    Bun.escapeHTML(whole.slice(0, findCut(whole, length)))
   );
 }
 

@@ -36,7 +36,7 @@ describe('a snippet looks at few words of a long text', () => {
       },
       { beginnings: test.beginnings },
     );
-    const snippet = await buildSnippet({ title: 'Lamp', body: `${text} zebra`, fields: [] }, counting);
+    const snippet = await buildSnippet({ title: 'Lamp', body: `${text} zebra`, fields: () => [] }, counting);
     // The snippet skips earlier words, except in a text without blanks or past the folded part of a text.
     const isPassed = text.includes(' ') && text.normalize('NFKD').length < 500_000;
     const isAtEnd = snippet.startsWith('…') && snippet.endsWith('<mark>zebra</mark>');
@@ -47,7 +47,7 @@ describe('a snippet looks at few words of a long text', () => {
   test.each(texts)('%s: a word at its beginning is marked', async (_, text) => {
     const body = `zebra ${text}`;
     const snippet = await buildSnippet(
-      { title: 'Lamp', body, fields: [] },
+      { title: 'Lamp', body, fields: () => [] },
       createTermTest([{ word: 'zebra' }]),
     );
     expect(snippet).toStartWith('<mark>zebra</mark>');

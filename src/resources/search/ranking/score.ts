@@ -65,16 +65,25 @@ export interface Weighed {
   readonly isFiller: boolean;
   /** Best first. */
   readonly ways: readonly Way[];
-  /** Single-word forms, for finding neighbours in titles. */
+  /** Single-word forms, best first. */
   readonly forms: readonly string[];
+  /** Each form of the word before it in the query, and each of its own, as neighbours in a title. */
+  readonly pairs: readonly string[];
 }
 
 const padWord = ({ word, prefix }: Term): string => (prefix === true ? ` ${word}` : ` ${word} `);
 
-/** @param documents how many there are */
-export function weighWord(
+/** @param documents how many there are; @returns the words of a query in its order */
+export function weighWords(words: readonly QueryWord[], documents: number): Weighed[] {
+  const weighed: Weighed[] = [];
+  for (const word of words) weighed.push(weighWord(word, documents, weighed.at(-1)?.forms ?? []));
+  return weighed;
+}
+
+function weighWord(
   { text, alternatives, frequency, importance }: QueryWord,
   documents: number,
+  before: readonly string[],
 ): Weighed {
   const ways = alternatives.map(
     ({ choice, factor, isGuess = false, isCorrection = false, isCompound = false }) => ({
@@ -86,15 +95,16 @@ export function weighWord(
       isCompound,
     }),
   );
-  const forms = alternatives.flatMap(({ choice }) =>
-    choice.length === 1 ? choice.map(({ word }) => word) : [],
-  );
+  const forms = alternatives
+    .flatMap(({ choice }) => (choice.length === 1 ? choice.map(({ word }) => word) : []))
+    .slice(0, maxForms);
   return {
     text,
     isFiller: importance <= negligible,
     weight: importance * computeRarity(frequency, documents),
     ways: ways.sort((one, other) => other.factor - one.factor),
-    forms: forms.slice(0, maxForms),
+    forms,
+    pairs: before.flatMap(one => forms.map(other => ` ${one} ${other} `)),
   };
 }
 
@@ -103,7 +113,6 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   let isExact = true;
   const inTitle: boolean[] = [];
   const missing: string[] = [];
-  const named = words.filter(({ isFiller }) => !isFiller);
   const last = words.at(-1);
   const kind = features.kinds.length === 0 ? undefined : findKind(features, last);
   for (const { text, weight, ways: all, isFiller } of words) {
@@ -111,7 +120,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
     const { value, best, titled } = computeBest(features, kind, ways);
     if (value === 0 || isGuessed(features, ways)) {
       // Fillers are missing only if the query has no other words.
-      if (!isFiller || named.length === 0) missing.push(text);
+      if (!isFiller || words.every(word => word.isFiller)) missing.push(text);
       lacking += weight;
     }
     sum += weight * value;
@@ -126,7 +135,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const isWholeTitle = isExact && words.length === features.titleLength;
   const value =
     (shares.words * (isWholeTitle ? once : sum)) / most +
-    (isMeant(features, named) ? shares.title * Math.min(1, titled / features.titleLength) : 0) +
+    (isMeant(features, words) ? shares.title * Math.min(1, titled / features.titleLength) : 0) +
     shares.together * Math.max(measureNeighbours(features.title, words), measureNeighbours(kind, words)) +
     (kind !== undefined || isHead(features, last) ? shares.head : 0) +
     shares.rating * facts.rating +
@@ -211,15 +220,12 @@ const isHead = ({ head }: Features, word: Weighed | undefined): boolean =>
 
 /** Whether a word is in the title, other than in what the product is for: a case for phones is none of these. */
 const isMeant = ({ own, title }: Features, words: readonly Weighed[]): boolean =>
-  own === title || words.some(({ ways }) => computeFactor(own, ways) > 0);
+  own === title || words.some(({ isFiller, ways }) => !isFiller && computeFactor(own, ways) > 0);
 
 /** The share of neighbours in the query that are also neighbours in the title or kind, in any of their forms. */
 function measureNeighbours(field: Field | undefined, wanted: readonly Weighed[]): number {
   if (field === undefined || wanted.length < 2) return 0;
-  let pairs = 0;
-  for (const [index, { forms }] of wanted.entries()) {
-    const before = wanted[index - 1]?.forms ?? [];
-    if (before.some(one => forms.some(other => field.words.includes(` ${one} ${other} `)))) pairs++;
-  }
-  return pairs / (wanted.length - 1);
+  let found = 0;
+  for (const { pairs } of wanted) if (pairs.some(pair => field.words.includes(pair))) found++;
+  return found / (wanted.length - 1);
 }

@@ -37,16 +37,16 @@ const isNumeral = (code: number): boolean =>
 
 /** Where the stretches of letters and of digits of a word end; undefined if there is one, or very many. */
 function findEnds(word: string): readonly number[] | undefined {
-  const ends: number[] = [];
+  let ends: number[] | undefined;
   let last = isNumeral(word.charCodeAt(0));
   for (let index = 1; index < word.length; index++) {
     const is = isNumeral(word.charCodeAt(index));
     if (is === last) continue;
     last = is;
+    ends ??= [];
     if (ends.push(index) >= maxParts) return;
   }
-  if (ends.length === 0) return;
-  ends.push(word.length);
+  ends?.push(word.length);
   return ends;
 }
 
