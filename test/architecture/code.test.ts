@@ -184,7 +184,6 @@ const closures: Readonly<Record<string, number>> = {
   'src/resources/images/endpoints.ts createImageEndpoints': 173,
   'src/resources/orders/endpoints.ts createOrderEndpoints': 177,
   'src/storage/columns/index.ts createColumns': 161,
-  'src/storage/search/memory/finder.ts createFinder': 172,
 };
 
 const functions = files.flatMap(file =>

@@ -17,9 +17,9 @@ import { type Term, toExpressionText } from './expression.ts';
 const quoteTerm = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
 
 /**
- * Values that the planner does not see, so that it plans the statement once. It would plan each execution anew for a
- * constant that it thinks cheaper: because of statistics, or because it need not be converted from the driver's type.
- * For a rare word, planning takes as long as finding its documents.
+ * Values that the planner does not see, so that it plans the statement once. It would plan each execution for constants
+ * that it thinks cheaper: because of statistics, or because they need not be converted from the driver's types. For a
+ * rare word, planning takes as long as finding its documents.
  */
 const hide = {
   query: (value: Part) => sql`(select ${value}::tsquery)`,

@@ -84,7 +84,7 @@ describeOnDatabases('words of products in memory on %s', kind => {
             await database.changes.check();
             inMemory += Number(sets.get('lamp') !== undefined);
             const session = { ...database.read, seen: memory.seen() };
-            if (asked.length > 1) await memory.fetch(session, asked.flat(2));
+            if (asked.length > 1) await memory.fetch(session, asked.flat());
             const word = page.offset % 2 === 0 ? 'lam' : '377';
             const begun = await index.page(session, [[[{ word, prefix: true }]]], types, { limit: 100 });
             expect([begun.length, undefined]).toContain(await memory.beginning(session, word));

@@ -111,12 +111,18 @@ export function walkPlaces(
   if (main === undefined || later === undefined) return;
   const [span, other] = [findPlaces(main, word), findPlaces(later, laterWord)];
   let [at, then] = [span.low, other.low];
-  for (let isWanted = true; isWanted && (at < span.high || then < other.high); ) {
+  let isWanted = true;
+  while (isWanted && at < span.high && then < other.high) {
     const [place = 0, laterPlace = 0] = [main.places[at], later.places[then]];
-    const isMain = then === other.high || (at < span.high && isBefore(main, place, later, laterPlace));
+    const isMain = isBefore(main, place, later, laterPlace);
     if (isMain) at++;
     else then++;
     if (isMain) isWanted = main.qualities[place] === gone || visit(0, place);
     else isWanted = visit(1, laterPlace);
   }
+  for (; isWanted && at < span.high; at++) {
+    const place = main.places[at] ?? 0;
+    isWanted = main.qualities[place] === gone || visit(0, place);
+  }
+  for (; isWanted && then < other.high; then++) isWanted = visit(1, later.places[then] ?? 0);
 }

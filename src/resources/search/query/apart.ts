@@ -1,5 +1,5 @@
 /** A word of a query written as several: a number and its unit, a name and its number, the parts of a compound. */
-import { splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { splitLettersAndDigits, splitThousands } from '../../../storage/search/text/joined.ts';
 import { listSplits } from './compounds.ts';
 import { type Alternative, factors, type QueryContext, readFrequency, toSeveralWords } from './word.ts';
 
@@ -9,10 +9,6 @@ const minKeptLength = 3;
 const maxPrefixLength = 2;
 /** `80x202`, which texts also write with a multiplication sign. */
 const measures = /^\d+(?:x\d+)+$/;
-
-/** `20,000` is two words in a text. */
-const splitThousands = (word: string): string[] =>
-  /^\d{4,6}$/.test(word) ? [word.slice(0, -3), word.slice(-3)] : [word];
 
 /** The words that a word is made of: they count nearly as much as the word if more documents have them, else less. */
 export async function findWordsApart(

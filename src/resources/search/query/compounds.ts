@@ -1,6 +1,6 @@
 /** Compound words: where they may be split, the letters that link their parts, and compounds of adjacent words. */
-import type { Choice, Term } from '../../../storage/search/expression.ts';
-import { hasDigit, isDecimal } from '../../../storage/search/text/joined.ts';
+import type { Choice } from '../../../storage/search/expression.ts';
+import { hasDigit, isDecimal, splitThousands } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { isDivided } from '../../../storage/search/text/unspaced.ts';
 import type { Piece } from './pieces.ts';
@@ -65,17 +65,21 @@ interface Candidate {
 /** Shorter prefixes may match too many codes. */
 const minCodeLength = 4;
 
-/** The terms to read for words with digits and words joined to them, so that the reader can fetch them together. */
-function collectTerms(pieces: readonly Piece[], candidates: readonly Candidate[]): Term[] {
-  const terms: Term[] = [];
+/** What to read for words with digits and words joined to them, so that the reader can fetch it together. */
+function listChoices(pieces: readonly Piece[], candidates: readonly Candidate[]): Choice[] {
+  const choices: Choice[] = [];
   const add = (word: string, isLast: boolean) => {
-    terms.push({ word });
-    if (isLast && word.length >= minCodeLength) terms.push({ word, prefix: true });
+    choices.push([{ word }]);
+    if (isLast && word.length >= minCodeLength) choices.push([{ word, prefix: true }]);
   };
-  for (const [index, { word }] of pieces.entries())
-    if (hasDigit(word)) add(word, index === pieces.length - 1);
+  for (const [index, { word }] of pieces.entries()) {
+    if (!hasDigit(word)) continue;
+    add(word, index === pieces.length - 1);
+    const thousands = splitThousands(word);
+    if (thousands.length > 1) choices.push(thousands.map(part => ({ word: part })));
+  }
   for (const { word, isCode, last } of candidates) if (isCode) add(word, last === pieces.length - 1);
-  return terms;
+  return choices;
 }
 
 /** Adjacent words as one word: two of any kind, or up to four with a digit. Only in German in the other order. */
@@ -122,7 +126,7 @@ export async function findJoinedNeighbours(
     forms.length === 0
       ? new Set<string>()
       : await joined(session.seen, forms.join(' '), () => vocabulary.known(session, forms));
-  await reader.fetch(session, collectTerms(pieces, candidates));
+  await reader.fetch(session, listChoices(pieces, candidates));
   const found: Written[] = [];
   for (const { word, forms, reversed, isCode, first, last } of candidates) {
     for (const form of [...forms, ...reversed])

@@ -2,7 +2,7 @@
  * Reads the search index: common words of products from memory (words.ts), words of few products from the index.
  * Documents of other types are found only by the index.
  */
-import type { Term } from '../expression.ts';
+import type { Choice } from '../expression.ts';
 import { countByType, type DocumentType, getDocumentType, searchTypes } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
 import { maxDocuments, type SearchReader } from '../reading/index.ts';
@@ -16,7 +16,7 @@ const fewDocuments = 200;
 
 /** @param few words of more products are kept in memory */
 export function createMemoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
-  const { fetch: fetchTerms, read, hold, group: groupOf, match } = createFinder(reader, words, few);
+  const { fetch: fetchChoices, read, hold, group: groupOf, match } = createFinder(reader, words, few);
 
   /** Whether no word begins with the first letters and digit of a code, so that none begins with the code. */
   async function isNoCode(session: SearchSession, word: string): Promise<boolean> {
@@ -24,14 +24,17 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
     return start !== undefined && (await reader.beginning(session, start, 1)) === 0;
   }
 
-  async function fetch(session: SearchSession, terms: readonly Term[]): Promise<void> {
-    const wanted: Term[] = [];
-    for (const term of terms) {
+  /** @param choices those of several terms are read only where a server intersects them */
+  async function fetch(session: SearchSession, choices: readonly Choice[]): Promise<void> {
+    const wanted: Choice[] = [];
+    for (const choice of choices) {
+      const [term, another] = choice;
+      if (term === undefined || (another !== undefined && reader.blocksEventLoop)) continue;
       const isAbsent = reader.blocksEventLoop && term.prefix === true && (await isNoCode(session, term.word));
-      if (!isAbsent) wanted.push(term);
+      if (!isAbsent) wanted.push(choice);
       else for (const one of [term, { word: term.word }]) await hold(session, one, []);
     }
-    return fetchTerms(session, wanted);
+    return fetchChoices(session, wanted);
   }
 
   const omitProducts = (types: readonly DocumentType[]): readonly DocumentType[] =>
@@ -44,7 +47,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
 
     async beginning(session, word) {
       const term = { word, prefix: true };
-      await fetch(session, [term]);
+      await fetch(session, [[term]]);
       const known = await read(session, term);
       if (known !== undefined) return countDocuments(known.set) + known.others.length;
       const total = await reader.beginning(session, word);

@@ -6,7 +6,7 @@ import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
 import { createCachedWords } from '../cached.ts';
-import { type Expression, isOneWord, type Range, type Term } from '../expression.ts';
+import { type Choice, type Expression, isOneWord, type Range } from '../expression.ts';
 import { type DocumentType, documentTypes, getDialectWords, searchTypes } from '../index.ts';
 import { createPrefixReader } from './begun.ts';
 import {
@@ -69,12 +69,12 @@ export interface SearchReader extends FrequencyReader {
   /** The longer words that begin with this one; undefined if they are many, or not worth knowing. */
   longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
   /**
-   * All documents of each of the terms, by few statements.
-   * @returns undefined if that is not worthwhile; undefined for each term that would take long
+   * All documents of each of the choices, by few statements.
+   * @returns undefined if that is not worthwhile; undefined for each choice that would take long
    */
   documentsOf(
     session: Session,
-    terms: readonly Term[],
+    choices: readonly Choice[],
   ): Promise<readonly (readonly number[] | undefined)[] | undefined>;
   /** Changes with every check that finds a change of what searches find; undefined if there are no checks. */
   seen(): number | undefined;
@@ -83,8 +83,8 @@ export interface SearchReader extends FrequencyReader {
    * @param most fewer than this are few
    */
   beginning(session: SearchSession, word: string, most?: number): Promise<number | undefined>;
-  /** Reads in advance what some terms will need, if one statement is cheaper than several. */
-  fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
+  /** Reads in advance what some choices will need, if one statement is cheaper than several. */
+  fetch(session: SearchSession, choices: readonly Choice[]): Promise<void>;
 }
 
 const cachedCounts = 5000;
@@ -209,13 +209,13 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
 
     seen: () => undefined,
 
-    async documentsOf(session, terms) {
-      if (readPrefixes !== undefined) return readPrefixes(session, terms);
+    async documentsOf(session, choices) {
+      if (readPrefixes !== undefined) return readPrefixes(session, choices);
       if (words.documentsOf === undefined) return undefined;
       const wanted: number[] = [];
       const values: Record<string, string | number> = { ...toSpan(searchTypes), limit: maxDocuments };
-      for (const [at, term] of terms.entries()) {
-        const expression = [[[term]]];
+      for (const [at, choice] of choices.entries()) {
+        const expression = [[choice]];
         if (!(await isRare(session, expression))) continue;
         values[`query${wanted.length}`] = words.text(expression);
         wanted.push(at);
@@ -227,7 +227,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
           ? []
           : await session.all(statements.documentsQuery(String(wanted.length), values));
       for (const { place, position } of rows) found[wanted[place - 1] ?? 0]?.push(position);
-      return terms.map((_, at) => found[at]);
+      return choices.map((_, at) => found[at]);
     },
 
     fetch: async () => undefined,

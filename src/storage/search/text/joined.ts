@@ -54,6 +54,10 @@ function findEnds(word: string): readonly number[] | undefined {
 export const splitLettersAndDigits = (word: string): readonly string[] =>
   findEnds(word)?.map((end, index, ends) => word.slice(ends[index - 1] ?? 0, end)) ?? [];
 
+/** `20,000` is two words in a text. */
+export const splitThousands = (word: string): string[] =>
+  /^\d{4,6}$/.test(word) ? [word.slice(0, -3), word.slice(-3)] : [word];
+
 export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
 /** As far as its form says: up to `maxUnitLength` letters, and perhaps a power, as in `m2`. */
