@@ -72,11 +72,13 @@ interface CategoryFeatures {
   readonly kinds: readonly Kind[];
 }
 
-/** The most lists of categories whose features are cached. */
-const maxCategories = 1000;
+/** Maximum size of the cached features of lists of categories, in bytes. */
+const categoriesSize = 4 * 1024 * 1024;
+/** The words of the field are about as long as the paths, which are the key, and as the words of the kinds. */
+const computeCategoriesSize = ({ field }: CategoryFeatures): number => 500 + 6 * field.words.length;
 
 export function createFeatureReader(isFiller: (word: string) => boolean) {
-  const known = createBoundedMap<string, CategoryFeatures>(maxCategories);
+  const known = createBoundedMap<string, CategoryFeatures>(categoriesSize, computeCategoriesSize);
   const readCategories = (paths: readonly string[]): CategoryFeatures =>
     known.getOrCreate(paths.join('\n'), () => ({
       field: finish(toField(weights.category, paths)),
