@@ -9,9 +9,9 @@ export type Counted = Stock & { readonly tracked: true };
 
 export const isCounted = (stock: Stock | null): stock is Counted => stock?.tracked === true;
 
-/** The quantity that can still be ordered. */
-export function countAvailable({ onHand, reserved, backorder }: Counted): number {
-  return backorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved);
+/** The quantity that can still be ordered; on backorder, until so many pieces are reserved and owed as can be counted. */
+export function countAvailable({ onHand, reserved, backorder, owed = 0 }: Counted): number {
+  return Math.max(0, (backorder ? maxId - owed : onHand) - reserved);
 }
 
 /** Reserves the quantity of a new order. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { addProduct } from '../../support/data/catalog.ts';
 import { addKey, userIdOf } from '../../support/data/people.ts';
-import { addStocked, adjust, ordered, shownOf } from '../../support/data/stock.ts';
+import { addStocked, adjust, order, ordered, shownOf } from '../../support/data/stock.ts';
 import { call } from '../../support/http/http.ts';
 import { play } from '../../support/http/scenario.ts';
 import { unchanged } from '../../support/service/contents.ts';
@@ -47,6 +47,44 @@ describeOnDatabases('stock adjustments on %s', kind => {
     const { status } = await adjust(service, [{ sku: 'BY HAND', delta: 5, reason: 'delivery' }]);
     expect([status, (await shownOf(service, lamp)).onHand]).toEqual([200, 15]);
   });
+
+  test.each([
+    ['reserved', { reserved: 2 ** 31 - 6 }],
+    ['owed', { reserved: 1, owed: 2 ** 31 - 7 }],
+  ])(
+    'work up to the largest number of %s pieces; more cannot be ordered on backorder',
+    async (_, members) => {
+      const lamp = await addStocked(service, 0, { backorder: true });
+      await ordered(service, [lamp, 1]);
+      const { build, write } = service.database;
+      const near = JSON.stringify(members).slice(1, -1);
+      const change = sql`update products set document = replace(document, '"reserved":1', ${near})
+      where id = ${lamp.id}`;
+      await write(session => session.run(change.compile(build)));
+      const refusal = (left: number) => ({
+        status: 409,
+        body: {
+          error: 'OUT_OF_STOCK',
+          details: [
+            {
+              field: 'items.0.quantity',
+              message: `only ${left} of product ${lamp.id} can be ordered, ${left + 1} were requested`,
+            },
+          ],
+        },
+      });
+      expect(await order(service, [lamp, 6])).toMatchObject(refusal(5));
+      const { path } = await ordered(service, [lamp, 5]);
+      expect((await adjust(service, [{ productId: lamp.id, delta: 1, reason: 'delivery' }])).status).toBe(
+        200,
+      );
+      expect((await call(service, { method: 'POST', path: `${path}/payment`, as: 'admin' })).status).toBe(
+        200,
+      );
+      // The delivered piece is sold: it is neither reserved nor owed any more.
+      expect(await order(service, [lamp, 2])).toMatchObject(refusal(1));
+    },
+  );
 
   test('of products with more text than one request may write are refused; fewer products are adjusted', async () => {
     const description = 'long '.repeat(19_900).trim();
