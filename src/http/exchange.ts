@@ -86,6 +86,11 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
     return this.serverContext.isLocal(this.request);
   }
 
+  /** Epoch milliseconds. */
+  get now(): () => number {
+    return this.serverContext.now;
+  }
+
   get authorization(): string | null {
     return this.request.headers.get('authorization');
   }
@@ -100,7 +105,8 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
       this.conditionsChecked = true;
       const { headers } = this.request;
       if (!hasConditions(headers)) return;
-      evaluate(headers, this.method, { etag: computeEntityTag(bodyOf()), lastModified });
+      const current = { etag: computeEntityTag(bodyOf()), lastModified };
+      evaluate(headers, this.method, current, this.now);
     };
   }
 
@@ -108,7 +114,7 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
     return async (quota, subject, message) => {
       const state = await quota.charge(subject);
       this.showQuota(quota, state);
-      if (!state.allowed) throw createRateLimitError(message, state, this.serverContext.now());
+      if (!state.allowed) throw createRateLimitError(message, state, this.now());
     };
   }
 
@@ -122,7 +128,7 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
     return () => ({
       actor: this.caller.subject,
       requestId: this.requestId,
-      at: this.serverContext.now(),
+      at: this.now(),
     });
   }
 

@@ -1,5 +1,6 @@
 /** Validators and conditional requests (RFC 9110 §8.8 and §13). */
 import { HttpError } from '../errors.ts';
+import { parseHttpDate } from './http-date.ts';
 
 /** The validators of a GET of the same address: the strong entity tag and, if known, the time of the last change. */
 export interface Validators {
@@ -23,11 +24,6 @@ export function computeEntityTag(body: string | Uint8Array): string {
   return `"${high.toString(16)}.${low.toString(16)}"`;
 }
 
-/** An HTTP date (RFC 9110 §5.6.7). */
-export function formatHttpDate(milliseconds: number): string {
-  return new Date(milliseconds).toUTCString();
-}
-
 /**
  * The Last-Modified of a change: the end of its second. A response read in that second before the change then never has
  * the same date, neither as its Last-Modified nor as its Date. The date is shown once that second is over: until then
@@ -48,10 +44,11 @@ export const hasConditions = (headers: Headers): boolean => conditions.some(name
  * Evaluates preconditions in the order of RFC 9110 §13.2.2, for a request that would succeed without them. A write is
  * refused if its date cannot be compared: the client wants to overwrite no change it has not seen, and many writes
  * cannot be undone. A read ignores such a date (§13.1.4).
+ * @param now epoch milliseconds
  * @returns whether the response is 304
  * @throws HttpError 412
  */
-export function evaluate(headers: Headers, method: string, current: Validators): boolean {
+export function evaluate(headers: Headers, method: string, current: Validators, now: () => number): boolean {
   const reading = method === 'GET' || method === 'HEAD';
   const codings = reading ? 'this' : 'any';
   const ifMatch = headers.get('if-match');
@@ -59,7 +56,7 @@ export function evaluate(headers: Headers, method: string, current: Validators):
     if (!matchesEntityTag(ifMatch, current.etag, 'strong', codings))
       throw createMismatchError(ifMatch, current, codings);
   } else {
-    const since = parseHttpDate(headers.get('if-unmodified-since'));
+    const since = readDate(headers, 'if-unmodified-since', now);
     if (since !== undefined) requireUnchanged(since, current.lastModified, reading);
   }
   const ifNoneMatch = headers.get('if-none-match');
@@ -69,7 +66,7 @@ export function evaluate(headers: Headers, method: string, current: Validators):
     throw new HttpError('PRECONDITION_FAILED', { message: stillThere });
   }
   if (!reading || current.lastModified === undefined) return false;
-  const since = parseHttpDate(headers.get('if-modified-since'));
+  const since = readDate(headers, 'if-modified-since', now);
   return since !== undefined && toLastModifiedSecond(current.lastModified) <= since;
 }
 
@@ -105,15 +102,16 @@ function requireUnchanged(since: number, lastModified: number | undefined, readi
  * Checks the preconditions of a request whose handler checked none, since its target has no entity tag and no date: a
  * POST, or many resources at once. The request must fail unless its preconditions are known to hold (RFC 9110 §13.1).
  * @param exists whether a GET of this address has something to return
+ * @param now epoch milliseconds
  * @throws HttpError 412
  */
-export function refuseConditions(headers: Headers, exists: boolean): void {
+export function refuseConditions(headers: Headers, exists: boolean, now: () => number): void {
   const ifMatch = headers.get('if-match');
   const ifNoneMatch = headers.get('if-none-match');
   const holds =
     (ifMatch === null || (ifMatch.trim() === '*' && exists)) &&
     (ifNoneMatch === null || !exists) &&
-    (ifMatch !== null || parseHttpDate(headers.get('if-unmodified-since')) === undefined);
+    (ifMatch !== null || readDate(headers, 'if-unmodified-since', now) === undefined);
   if (holds) return;
   throw new HttpError('PRECONDITION_FAILED', {
     message:
@@ -142,12 +140,10 @@ export function matchesEntityTag(
   return false;
 }
 
-/** Seconds since the epoch; undefined if the header is missing or not a date (then it is ignored, §13.1.3). */
-function parseHttpDate(header: string | null): number | undefined {
-  if (header === null || !/^[A-Z][a-z]{2,8},? /.test(header)) return undefined;
-  // Every form of an HTTP date is in GMT; the oldest omits it (RFC 9110 §5.6.7).
-  const milliseconds = Date.parse(header.endsWith(' GMT') ? header : `${header} GMT`);
-  return Number.isNaN(milliseconds) ? undefined : toSeconds(milliseconds);
+/** Seconds since the epoch; undefined if the header is missing or not a date: it is then ignored (§13.1.3, §13.1.4). */
+function readDate(headers: Headers, name: string, now: () => number): number | undefined {
+  const header = headers.get(name);
+  return header === null ? undefined : parseHttpDate(header, now());
 }
 
 function toSeconds(milliseconds: number): number {

@@ -16,7 +16,8 @@ import { json } from '../negotiate.ts';
 import type { PageBody } from '../response/page-body.ts';
 import { type Reply, revalidate } from '../response/reply.ts';
 import { runWhenReady } from '../when-ready.ts';
-import { computeEntityTag, formatHttpDate, toLastModifiedSecond } from './conditional.ts';
+import { computeEntityTag, toLastModifiedSecond } from './conditional.ts';
+import { formatHttpDate } from './http-date.ts';
 
 /** Maximum size of all cached lists in bytes. */
 const listsSize = 32 * 1024 * 1024;

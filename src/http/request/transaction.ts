@@ -32,7 +32,8 @@ export function createRequestWrite(options: WriteOptions): ServerContext['write'
       const done = await work(session);
       // After the work, so that its own errors come first; its writes are rolled back (RFC 9110 §13.2.1).
       if (!exchange.conditionsChecked) {
-        refuseConditions(exchange.request.headers, exchange.route?.operations.has('GET') === true);
+        const exists = exchange.route?.operations.has('GET') === true;
+        refuseConditions(exchange.request.headers, exists, exchange.now);
       }
       return done;
     };

@@ -1,5 +1,5 @@
 /** Headers that responses of one kind have in common. */
-import { formatHttpDate } from '../cache/conditional.ts';
+import { formatHttpDate } from '../cache/http-date.ts';
 import type { Quota, QuotaState } from '../quota/index.ts';
 import { buildLifecycleHeaders, type Version } from '../versions/lifecycle.ts';
 

@@ -1,6 +1,7 @@
 /** The way back: errors become replies, and replies become responses with every header of the contract. */
 import type { Clock } from '../../ports/clock.ts';
-import { computeEntityTag, evaluate, formatHttpDate, toLastModifiedSecond } from '../cache/conditional.ts';
+import { computeEntityTag, evaluate, toLastModifiedSecond } from '../cache/conditional.ts';
+import { formatHttpDate } from '../cache/http-date.ts';
 import type { Cors } from '../cors.ts';
 import type { Exchange } from '../exchange.ts';
 import { type Coding, json, type Negotiate } from '../negotiate.ts';
@@ -97,7 +98,8 @@ export function createResponder(options: ResponderOptions) {
     lastModified: number | undefined,
   ): boolean {
     return (
-      (method === 'GET' || method === 'HEAD') && evaluate(request.headers, method, { etag, lastModified })
+      (method === 'GET' || method === 'HEAD') &&
+      evaluate(request.headers, method, { etag, lastModified }, clock.now)
     );
   }
 

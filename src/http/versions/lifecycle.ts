@@ -1,5 +1,5 @@
 /** The life cycle of the contract's versions: current, deprecated and ended. */
-import { formatHttpDate } from '../cache/conditional.ts';
+import { formatHttpDate } from '../cache/http-date.ts';
 
 export interface Version {
   /** The path segment: `v1`. */
