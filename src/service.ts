@@ -180,6 +180,7 @@ export function startService(options: ServiceOptions): Service {
       attempts: () => delays.sweep(),
       recipients: () => database.write(session => limits.sweep(session, clock.now())),
       responses: () => idempotency.sweep(),
+      responsesSetBack: () => idempotency.setBack(),
       counters: () => quota.sweep(),
       events: () => retention.events(stopping.hasBegun),
       deliveries: () => retention.deliveries(stopping.hasBegun),

@@ -3,12 +3,13 @@
  * returned for every repetition. A crash leaves both or neither.
  */
 import { hkdfSync } from 'node:crypto';
-import { type Clock, dayMs } from '../ports/clock.ts';
+import { sql } from 'kysely';
+import { type Clock, dayMs, maxClockSkewMs } from '../ports/clock.ts';
 import type { Secrets } from '../secrets/index.ts';
 import { createSeal } from '../secrets/seal.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
-import { createSweep, longRowsAtOnce } from '../storage/table-rows.ts';
+import { createSweep, longRowsAtOnce, maxRemoved } from '../storage/table-rows.ts';
 import { HttpError } from './errors.ts';
 import type { Reply } from './response/reply.ts';
 
@@ -71,6 +72,15 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
     database,
     { table: 'idempotency_keys', key: ['caller', 'key'], atOnce: longRowsAtOnce },
     'created_at',
+  );
+
+  const setSomeBack = prepareQuery<{ now: number; last: number }, unknown>(
+    build,
+    ({ now, last }) => sql`with ahead as materialized (
+        select caller, key from idempotency_keys where created_at > ${last}
+        limit ${sql.lit(longRowsAtOnce)} ${database.dialect.skipLocked})
+      update idempotency_keys set created_at = ${now}
+      where (caller, key) in (select caller, key from ahead)`,
   );
 
   function openStored(answer: string): string {
@@ -148,6 +158,18 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
     },
     /** Deletes some responses older than 24 hours and returns how many: see `removeInParts`. */
     sweep: () => database.write(session => removeOld(session, clock.now() - dayMs)),
+    /**
+     * Some responses that were stored before the clock was set back count as stored now: otherwise they would be replayed
+     * until 24 hours after a moment to come. @returns their number: see `removeInParts`
+     */
+    setBack: () =>
+      database.write(async session => {
+        const now = clock.now();
+        let changed = 0;
+        for (let count = 1; count > 0 && changed < maxRemoved; changed += count)
+          count = await session.run(setSomeBack({ now, last: now + maxClockSkewMs }));
+        return changed;
+      }),
   };
 }
 

@@ -9,11 +9,18 @@ import { userIdOf } from '../support/data/people.ts';
 import { addStocked, ordered } from '../support/data/stock.ts';
 import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
-import { type DatabaseKind, startTestService, type TestService } from '../support/service/service.ts';
+import {
+  type DatabaseKind,
+  emailOf,
+  signIn,
+  startTestService,
+  type TestService,
+} from '../support/service/service.ts';
 
 const interval = 10 * 60 * 1000;
 const seconds = 20;
 const day = 24 * 60 * 60 * 1000;
+const path = '/v1/products';
 const jumped = 'the clock has jumped ahead: expired data is kept until the next sweep';
 
 /** Starts a service. @returns it, and a function that runs its timer */
@@ -137,7 +144,7 @@ describeOnDatabases('sweeps on %s', kind => {
     await using _ = service;
     const body = { name: 'Once', price: 1 };
     const headers = { 'Idempotency-Key': 'once' };
-    const create = () => call(service, { method: 'POST', path: '/v1/products', as: 'editor', body, headers });
+    const create = () => call(service, { method: 'POST', path, as: 'editor', body, headers });
     const { status, text } = await create();
     expect(status).toBe(201);
     service.clock.advance(40 * day);
@@ -149,6 +156,27 @@ describeOnDatabases('sweeps on %s', kind => {
     service.clock.advance(2 * day);
     await waitForSweep(jumped);
     expect(await waitForSweep()).toMatchObject({ responses: 1 });
+  });
+
+  test('keep responses stored before the clock was set back for 24 hours from then on', async () => {
+    const { service, waitForSweep } = await startSwept(kind, {});
+    await using _ = service;
+    const body = { name: 'Ahead', price: 1 };
+    const create = async (key: string) => {
+      const token = await signIn(service.url, emailOf('editor'));
+      const headers = { 'Idempotency-Key': key, Authorization: `Bearer ${token}` };
+      const { status, headers: sent } = await call(service, { method: 'POST', path, body, headers });
+      return [status, sent.get('Idempotency-Replayed')];
+    };
+    service.clock.advance(40 * day);
+    for (const key of ['sent-once', 'sent-again']) expect(await create(key)).toEqual([201, null]);
+    service.clock.advance(-40 * day);
+    expect(await waitForSweep()).toMatchObject({ responses: 0, responsesSetBack: 2 });
+    expect(await create('sent-again')).toEqual([201, 'true']);
+    service.clock.advance(day);
+    await waitForSweep(jumped);
+    expect(await create('sent-again')).toEqual([201, null]);
+    expect(await waitForSweep()).toMatchObject({ responses: 1, responsesSetBack: 0 });
   });
 
   test('retry deliveries that failed before the clock was set back, and nothing that is due later', async () => {
