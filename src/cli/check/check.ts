@@ -47,3 +47,7 @@ export const readTable = <Row extends Readonly<Record<string, unknown>>>(
     const query = sql<Row>`select * from ${sql.id(table)} ${after ?? sql``} order by ${names} limit ${sql.lit(limit)}`;
     return session.all(query.compile(build));
   });
+
+/** `column price`, `columns price, status`. */
+export const formatColumns = (names: readonly string[]): string =>
+  `${names.length === 1 ? 'column' : 'columns'} ${names.join(', ')}`;

@@ -9,7 +9,7 @@ import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Row as TableRow } from '../../storage/tables.ts';
-import { type Check, readRowPages, readTable, type Storage } from './check.ts';
+import { type Check, formatColumns, readRowPages, readTable, type Storage } from './check.ts';
 import { createLedger } from './ledger.ts';
 
 export function createContentChecks(database: Storage): Check[] {
@@ -53,7 +53,7 @@ function createDocumentsCheck({ build }: Storage): Check {
           const other = columns.filter(column => document?.[column] !== row[column]);
           if (document === undefined) lines.push(`product ${row.id}: its document is not valid JSON`);
           else if (other.length > 0) {
-            lines.push(`product ${row.id}: its document differs from the columns ${other.join(', ')}`);
+            lines.push(`product ${row.id}: its document differs from the ${formatColumns(other)}`);
           }
         }
       }

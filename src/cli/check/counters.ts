@@ -22,23 +22,26 @@ function createTotalsCheck(database: Storage): Check {
   const { build } = database;
   interface Total {
     readonly status: string;
+    /** 0 for products without a category. */
     readonly category_id: number;
+    readonly path: string | null;
     readonly kept: number;
     readonly counted: number;
   }
-  const wrong = sql<Total>`select status, category_id, cast(sum(kept) as integer) as kept,
+  const wrong = sql<Total>`select status, category_id, path, cast(sum(kept) as integer) as kept,
       cast(sum(counted) as integer) as counted
     from (
       select status, category_id, total as kept, 0 as counted from product_totals
       union all select status, coalesce(category_id, 0), 0, 1 from products
-    ) as both_sides group by status, category_id having sum(kept) <> sum(counted) order by status, category_id`;
+    ) as both_sides left join categories on categories.id = category_id
+    group by status, category_id, path having sum(kept) <> sum(counted) order by status, category_id`;
   return {
     name: 'totals of products',
     async find(session) {
       const rows = await session.all(wrong.compile(build));
       return rows.map(
-        ({ status, category_id, kept, counted }) =>
-          `${status} products of category ${category_id}: ${kept} kept, ${counted} counted`,
+        ({ status, category_id, path, kept, counted }) =>
+          `${status} products ${formatCategory(category_id, path)}: ${kept} kept, ${counted} counted`,
       );
     },
     async repair(session) {
@@ -50,6 +53,11 @@ function createTotalsCheck(database: Storage): Check {
       createCollectionVersions(database).advance(session, 'products');
     },
   };
+}
+
+function formatCategory(id: number, path: string | null): string {
+  if (id === 0) return 'without a category';
+  return path === null ? `of category ${id}, which does not exist` : `of category ${id} (${path})`;
 }
 
 interface Rated extends LockedProduct {

@@ -40,7 +40,8 @@ function createIntegrityCheck({ build, dialect }: Storage): Check {
   };
 }
 
-function createReferenceCheck({ build, dialect }: Storage): Check {
+/** Finds rows that refer to missing rows: only damage, or changes by hand without checks, can make them. */
+export function createReferenceCheck({ build, dialect }: Storage): Check {
   return {
     name: 'references',
     async find(session) {
@@ -50,12 +51,13 @@ function createReferenceCheck({ build, dialect }: Storage): Check {
       )) {
         // A table may refer to itself.
         const [own, other] = [sql.id(child, column), sql.id('referred', target)];
-        const query = sql<{ total: number }>`select cast(count(*) as integer) as total from ${sql.id(child)}
+        const query = sql<{ total: number; first: string }>`select cast(count(*) as integer) as total,
+            cast(min(${own}) as text) as first from ${sql.id(child)}
           where ${own} is not null and not exists (select 1 from ${sql.id(parent)} as referred where ${other} = ${own})`;
-        const total = (await session.first(query.compile(build)))?.total ?? 0;
+        const { total = 0, first } = (await session.first(query.compile(build))) ?? {};
         if (total > 0)
           lines.push(
-            `${formatQuantity(total, 'row')} of ${child} ${total === 1 ? 'refers' : 'refer'} by ${column} to ${parent} that do not exist`,
+            `${formatQuantity(total, 'row')} of ${child} ${total === 1 ? 'refers' : 'refer'} by ${column} to ${parent} that do not exist, such as ${first}`,
           );
       }
       return lines;

@@ -9,7 +9,7 @@ import * as ofVariants from '../../resources/variants/row.ts';
 import { storedVariant } from '../../resources/variants/stored.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
-import { type Check, readRowPages, type Storage } from './check.ts';
+import { type Check, formatColumns, readRowPages, type Storage } from './check.ts';
 import { readDocument, readMembers } from './content.ts';
 
 interface Counted extends LockedProduct {
@@ -50,7 +50,7 @@ function createColumnsCheck(database: Storage): Check {
     name: 'documents of variants',
     find: session =>
       Array.fromAsync(findDifferingVariants(session), ({ row, right, other }) => {
-        const what = other.length === 0 ? 'availability' : `columns ${other.join(', ')}`;
+        const what = other.length === 0 ? 'availability' : formatColumns(other);
         const problem = right === undefined ? 'is not valid JSON' : `differs from the ${what}`;
         return `variant ${row.id}: its document ${problem}`;
       }),

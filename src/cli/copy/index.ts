@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { isCatalog, migrate } from '../../storage/migrations/migrate.ts';
 import { getEmbeddedFile, openDatabase } from '../../storage/open.ts';
 import { refuseUsed } from '../../storage/sqlite/files/restore.ts';
+import { createReferenceCheck } from '../check/parts.ts';
 import { createSearchCheck } from '../check/search.ts';
 import { awaitAtStart, findEmbeddedSize, requireMigrated } from '../database.ts';
 import { formatQuantity } from '../terminal/index.ts';
@@ -86,12 +87,21 @@ function copyCatalog(source: Database, target: Database): Promise<ReadonlyMap<st
       const copied = await copyTables(
         { database: source, session: reading },
         { database: target, session: writing },
-      );
+      ).catch(async error => {
+        // PostgreSQL refuses the rows: the reason is in the embedded database.
+        const [line] = await createReferenceCheck(source).find(reading);
+        throw line === undefined
+          ? error
+          : new Error(`the embedded database is damaged: ${line}. ${adviceOnReferences}`);
+      });
       await createSearchCheck(target).repair?.(writing, Date.now());
       return copied;
     }),
   );
 }
+
+const adviceOnReferences =
+  'Nothing was copied. catalog check, with DATABASE_URL unset, finds all such rows: restore a backup, or fix them by hand';
 
 /** The tables whose counts are reported, with their nouns; the other tables hold details of these. */
 const shown: Readonly<Record<string, string>> = {

@@ -168,6 +168,26 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     other.remove();
   });
 
+  test('names a row that refers to a missing one, and copies nothing', async () => {
+    const place = await createPlace('postgresql', settings);
+    const change = (statement: string) => {
+      using file = new Connection(join(folder, 'catalog.db'));
+      file.run('pragma foreign_keys = off');
+      file.run(statement);
+    };
+    change(`insert into reviews (product_id, user_id, author_name, rating, created_at, updated_at)
+      select 9999, min(id), 'X', 5, 0, 0 from users`);
+    const { status, err } = await place.run(['copy']);
+    change('delete from reviews where product_id = 9999');
+    expect([status, err]).toEqual([
+      1,
+      'catalog copy: the embedded database is damaged: 1 row of reviews refers by product_id to products that do not ' +
+        'exist, such as 9999. Nothing was copied. catalog check, with DATABASE_URL unset, finds all such rows: restore ' +
+        'a backup, or fix them by hand\n',
+    ]);
+    place.remove();
+  });
+
   test('copies nothing when a row is refused', async () => {
     const place = await createPlace('postgresql', settings);
     await place.run(['migrate']);
