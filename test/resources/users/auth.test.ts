@@ -58,6 +58,23 @@ describeOnDatabases('signing in on %s', kind => {
   afterAll(() => service.stop());
   const login = (body: unknown) => call(service, { method: 'POST', path: '/v1/auth/login', body });
 
+  test('accepts a password however accents and spaces are written, also one that was hashed as sent', async () => {
+    const email = `${crypto.randomUUID()}@people.example`;
+    const secret = 'Crème brûlée à la carte';
+    const body = { name: 'Zoë', email, role: 'user', password: secret.normalize('NFD') };
+    expect((await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body })).status).toBe(201);
+    const statusOf = async (text: string) => (await login({ email, password: text })).status;
+    const forms = [secret, secret.normalize('NFD'), secret.replaceAll(' ', '\u00a0')];
+    const statuses = (texts: readonly string[]) => Promise.all(texts.map(statusOf));
+    expect(await statuses([...forms, 'Creme brulee a la carte'])).toEqual([200, 200, 200, 401]);
+    const { build, write } = service.database;
+    const change = build.updateTable('users').set({
+      password_hash: await Bun.password.hash(secret.normalize('NFD')),
+    });
+    await write(session => session.run(change.where('email', '=', email).compile()));
+    expect(await statuses(forms)).toEqual([401, 200, 401]);
+  });
+
   test('gives two signed tokens with the claims of the specification, and stores neither', async () => {
     const response = await login({ email: emailOf('editor'), password });
     expect(response.status).toBe(200);
