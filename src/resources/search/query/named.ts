@@ -221,10 +221,14 @@ function indexNames(keys: readonly string[], definitions: Definitions, stems: Pi
   };
 }
 
+/** German letters that people type as two: `gruen` for `Grün`. */
+const typedAsTwo: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü', ss: 'ß' };
+
 /** How a value that begins with a word of the query may be written. */
 function listSpellings(word: string, written = word): string[] {
   const [number] = /^\p{N}+/u.exec(word) ?? [word];
-  const spellings = [number, word, written.toLowerCase()].flatMap(text => [
+  const german = word.replace(/[aou]e|ss/g, two => typedAsTwo[two] ?? two);
+  const spellings = [number, word, written.toLowerCase(), german].flatMap(text => [
     text,
     text.toUpperCase(),
     text.charAt(0).toUpperCase() + text.slice(1),

@@ -26,6 +26,8 @@ const shop = [
   { name: 'Vitamin Drops', description: 'Take 2 of them' },
   { name: 'Платье', options: [{ name: 'Цвет', values: ['Красный', 'Синий'] }] },
   { name: 'Платье летнее', options: [{ name: 'Цвет', values: ['Белый'] }] },
+  { name: 'Diwan', attributes: { farbe: 'Weiß' } },
+  { name: 'Diwan', attributes: { farbe: 'Grünblau' } },
   { name: 'シャツ', options: [{ name: 'サイズ', values: ['LL', '38'] }] },
 ];
 
@@ -55,6 +57,9 @@ const scenarios: readonly Scenario[] = [
   { query: 'белый цвет платье', whole: ['Платье летнее'] },
   { query: 'シャツ サイズ LL', whole: ['シャツ'] },
   { query: 'シャツ さいず 38', whole: ['シャツ'] },
+  // German letters typed as two.
+  { query: 'diwan farbe weiss', whole: ['Diwan'] },
+  { query: 'diwan farbe gruenblau', whole: ['Diwan'] },
   // Another unit is another measure.
   { query: 'haferflocken menge 500 ml', whole: [], relaxed: ['ml'] },
   // Not beside a value, the word says what is searched for.
