@@ -1,9 +1,13 @@
 /** Columns in memory do not change while a request works with them, however long that takes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { products } from '../../src/resources/products/row.ts';
+import { createAttributeCondition } from '../../src/storage/attributes/condition.ts';
 import type { Column } from '../../src/storage/columns/column.ts';
+import { createFacetCounter } from '../../src/storage/columns/facet-counter.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
+import { createRowFinder } from '../../src/storage/columns/matching.ts';
 import { findSource } from '../../src/storage/columns/source.ts';
+import type { Condition } from '../../src/storage/list/request.ts';
 import { addProduct } from '../support/data/catalog.ts';
 import { call } from '../support/http/http.ts';
 import { expectRejection } from '../support/http/rejection.ts';
@@ -101,5 +105,83 @@ describeOnDatabases('columns on %s', kind => {
     });
     await expectRejection(failing, 'the work has failed');
     expect(await columns.use(sources, found => countOf(found.get('brand')))).toBe(before + 1);
+  });
+
+  const limits = { maxBytes: 1_000_000, maxCombinations: 1000, maxColumns: 500 };
+  const toSources = (...names: string[]) => names.flatMap(name => findSource(name) ?? []);
+  const tags = { table: 'product_tags', key: 'product_id' } as const;
+
+  test('with too many values are filtered by queries of the database, and refused as facets only', async () => {
+    const ids: number[] = [];
+    for (const place of [0, 1, 2, 3, 4]) {
+      const attributes = { serial: `s${place}`, depth: place };
+      const product = { category: 'coded', tags: [`own-${place}`], attributes };
+      ids.push((await addProduct(service, product)).id);
+    }
+    const columns = createColumns(service.database, products, { ...limits, maxCombinations: 3 });
+    const find = createRowFinder(service.database, columns);
+    const counter = createFacetCounter(service.database, columns);
+    const wanted: [Condition, number[]][] = [
+      [createAttributeCondition('serial', { of: 'equal', texts: ['s1', 's4', 'none'] }), [1, 4]],
+      [createAttributeCondition('depth', { of: 'number', bounds: [{ operator: '>=', value: 3 }] }), [3, 4]],
+      [{ column: 'tag', operator: '=', value: 'own-2', join: tags }, [2]],
+      [{ column: 'tag', operator: 'in', values: ['own-2', 'own-3'], value: 'both', within: tags }, [2, 3]],
+      [{ column: 'category', operator: '=', value: 'coded' }, [0, 1, 2, 3, 4]],
+      [createAttributeCondition('serial', { of: 'equal', texts: ['none'] }), []],
+    ];
+    for (const [condition, places] of wanted) {
+      const matches = await find([condition]);
+      expect(ids.filter(id => matches?.(id))).toEqual(places.map(place => ids[place] ?? 0));
+      expect(matches?.(0)).toBe(false);
+    }
+    const conditions = wanted.slice(0, 2).map(([condition]) => condition);
+    const { values } = await counter.count({ facets: ['status'], conditions });
+    expect(values.status?.values).toEqual([{ value: 'active', count: 1 }]);
+    await expectRejection(
+      counter.count({ facets: ['status', 'attr.serial'], conditions: [] }),
+      'attr.serial has too many values',
+    );
+    const counted = service.database.snapshot(session =>
+      counter.countIn(session, { facets: ['status'], conditions }),
+    );
+    expect((await counted).values).toEqual(values);
+  });
+
+  test('count a product with several values as one combination, not as one for each value that is read', async () => {
+    const names = ['1', '2', '3', '4', '5', '6'].map(name => `several-${name}`);
+    for (const last of ['a', 'b']) await addProduct(service, { tags: [...names, `several-${last}`] });
+    const columns = createColumns(service.database, products);
+    const long = await columns.use(toSources('tag'), found =>
+      found.get('tag')?.members.filter(places => places.length >= names.length),
+    );
+    expect(long).toHaveLength(2);
+    const counts = await columns.use(toSources('tag'), found =>
+      names.map(name => found.get('tag')?.rows({ of: 'equal', texts: [name] }).count),
+    );
+    expect(counts).toEqual(names.map(() => 2));
+  });
+
+  test('that are too large together are not read in the place of all others', async () => {
+    for (const place of [0, 1, 2])
+      await addProduct(service, { brand: `Large ${place}`, attributes: { large: `l${place}` } });
+    const both = toSources('brand', 'attr.large');
+    const maxBytes = await createColumns(service.database, products).use(both, found =>
+      [...found.values()].reduce((sum, column) => sum + column.bytes(), -1),
+    );
+    const columns = createColumns(service.database, products, { ...limits, maxBytes });
+    const counter = createFacetCounter(service.database, columns);
+    const count = (facets: string[], conditions: Condition[] = []) => counter.count({ facets, conditions });
+    const message = 'attr.large has too many values';
+    await expectRejection(count(['brand', 'attr.large']), message);
+    await count(['brand']);
+    await expectRejection(count(['brand', 'attr.large']), message);
+    expect(columns.peek(sources)).toBeDefined();
+    const isLarge = createAttributeCondition('large', { of: 'equal', texts: ['l0', 'l2'] });
+    expect((await count(['brand'], [isLarge])).values.brand?.values).toEqual([
+      { value: 'Large 0', count: 1 },
+      { value: 'Large 2', count: 1 },
+    ]);
+    expect(columns.peek(sources)).toBeDefined();
+    expect((await count(['attr.large'])).values['attr.large']?.values).toHaveLength(3);
   });
 });

@@ -164,7 +164,7 @@ async function refuseTooMany<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof TooManyValues)) throw error;
-    const message = `must not name ${error.column}, which has too many values to be counted`;
+    const message = `must not name ${error.column}, which has too many values, alone or with the facets before it`;
     throw new HttpError('VALIDATION_FAILED', {
       message: `facets: ${message}`,
       details: [buildErrorDetail(['facets'], 'maxValues', message)],

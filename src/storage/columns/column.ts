@@ -49,21 +49,78 @@ interface KeptSet {
   readonly rows: RowSet;
 }
 
+/** The combinations of values that rows have. Number 0 is that of no values. */
+function createCombinations() {
+  const uses: number[] = [0];
+  const members: (readonly number[])[] = [[]];
+  const singles: number[] = [-1];
+  /** By index of the value: the combination of that value alone. */
+  const alone: number[] = [];
+  const several = new Map<string, number>();
+  /** Numbers that no combination has any more; undefined once all rows have been read. */
+  let unused: number[] | undefined = [];
+  let bytes = 0;
+  const computeBytes = (own: readonly number[]) => combinationBytes + 8 * own.length;
+
+  function add(own: readonly number[]): number {
+    const code = unused?.pop() ?? members.length;
+    uses[code] = 0;
+    singles[code] = own.length === 1 ? (own[0] ?? -1) : -1;
+    members[code] = own;
+    bytes += computeBytes(own);
+    return code;
+  }
+
+  /** While rows are read value by value, each passes through a combination for each of its values. */
+  function removeUnused(code: number): void {
+    const own = members[code] ?? [];
+    if (unused === undefined || own.length < 2 || uses[code] !== 0) return;
+    several.delete(own.join());
+    members[code] = [];
+    bytes -= computeBytes(own);
+    unused.push(code);
+  }
+
+  return {
+    uses,
+    members,
+    singles,
+    /** The number of a combination, which is added if there is none. @param own indexes of different values */
+    ensure(own: readonly number[]): number {
+      const [only] = own;
+      if (only === undefined) return 0;
+      if (own.length === 1) {
+        alone[only] ??= add(own);
+        return alone[only] ?? 0;
+      }
+      const sorted = [...own].sort((a, b) => a - b);
+      return several.getOrInsertComputed(sorted.join(), () => add(sorted));
+    },
+    /** Counts a row that leaves one combination for another. */
+    move(before: number, after: number): void {
+      if (before !== 0) uses[before] = (uses[before] ?? 0) - 1;
+      if (after !== 0) uses[after] = (uses[after] ?? 0) + 1;
+      removeUnused(before);
+    },
+    /** To be called after all rows have been read: from then on, numbers keep their combinations. */
+    endReading(): void {
+      unused = undefined;
+    },
+    bytes: () => bytes,
+  };
+}
+
 /** @param isOrder whether lists can be sorted by its numbers */
 export function createColumn(isOrder = false): Column {
   let codes = new Uint32Array(1024);
   let largest = 0;
-  const uses: number[] = [0];
-  const members: (readonly number[])[] = [[]];
+  const combinations = createCombinations();
+  const { uses, members, singles } = combinations;
   const values: IndexedValue[] = [];
   const places = new Map<string, number>();
-  const singles: number[] = [-1];
   const numbers: number[] = [];
   /** By index of the value: its kind, in an array of numbers that is fast to scan. */
   const valueKinds: number[] = [];
-  /** By index of the value: the combination of that value alone. */
-  const alone: number[] = [];
-  const combinations = new Map<string, number>();
   let textBytes = 0;
 
   const sets = new Map<string, KeptSet>();
@@ -85,36 +142,12 @@ export function createColumn(isOrder = false): Column {
     return place;
   }
 
-  function addCombination(own: readonly number[]): number {
-    uses.push(0);
-    singles.push(own.length === 1 ? (own[0] ?? -1) : -1);
-    textBytes += combinationBytes + 8 * own.length;
-    return members.push(own) - 1;
-  }
-
-  function ensureCombination(own: readonly number[]): number {
-    const [only] = own;
-    if (only === undefined) return 0;
-    if (own.length === 1) {
-      alone[only] ??= addCombination(own);
-      return alone[only] ?? 0;
-    }
-    const sorted = [...own].sort((a, b) => a - b);
-    const name = sorted.join();
-    const known = combinations.get(name);
-    if (known !== undefined) return known;
-    const code = addCombination(sorted);
-    combinations.set(name, code);
-    return code;
-  }
-
   function change(id: number, code: number): void {
     if (id > largest) largest = id;
     if (id >= codes.length) codes = growArray(codes, id + 1);
     const before = codes[id] ?? 0;
     if (before === code) return;
-    if (before !== 0) uses[before] = (uses[before] ?? 0) - 1;
-    if (code !== 0) uses[code] = (uses[code] ?? 0) + 1;
+    combinations.move(before, code);
     codes[id] = code;
     if (arrangement !== undefined) {
       moved.add(id);
@@ -134,6 +167,7 @@ export function createColumn(isOrder = false): Column {
   /** Groups rows by combination; rows that change during this go into `movedSince`. */
   async function arrange(): Promise<void> {
     if (movedSince !== undefined) return;
+    combinations.endReading();
     const since = new Set<number>();
     movedSince = since;
     codes = codes.slice(0, largest + 1);
@@ -172,15 +206,15 @@ export function createColumn(isOrder = false): Column {
     values,
     singles,
     numbers,
-    set: (id, own) => change(id, ensureCombination([...new Set(own.map(ensurePlace))])),
+    set: (id, own) => change(id, combinations.ensure([...new Set(own.map(ensurePlace))])),
     add(ids, own) {
       const added = own.map(ensurePlace);
-      const code = ensureCombination([...new Set(added)]);
+      const code = combinations.ensure([...new Set(added)]);
       for (const id of ids) {
         const before = codes[id] ?? 0;
         change(
           id,
-          before === 0 ? code : ensureCombination([...new Set([...(members[before] ?? []), ...added])]),
+          before === 0 ? code : combinations.ensure([...new Set([...(members[before] ?? []), ...added])]),
         );
       }
     },
@@ -197,7 +231,11 @@ export function createColumn(isOrder = false): Column {
       const name = JSON.stringify(test);
       return sets.get(name)?.rows ?? keepSet(name, test);
     },
-    bytes: () => 2 * codes.byteLength + textBytes + Math.min(sets.size * (codes.byteLength >>> 5), setsSize),
+    bytes: () =>
+      2 * codes.byteLength +
+      textBytes +
+      combinations.bytes() +
+      Math.min(sets.size * (codes.byteLength >>> 5), setsSize),
   };
 }
 

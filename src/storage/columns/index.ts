@@ -8,25 +8,14 @@ import { type Change, type Collection, isSameValue } from '../changes/change.ts'
 import { createDeferral } from '../changes/deferral.ts';
 import { createLoads } from '../changes/loads.ts';
 import type { Database, Session } from '../database.ts';
-import { type Column, maxCombinations } from './column.ts';
+import type { Column } from './column.ts';
+import { createRoom, type Loaded, usualLimits } from './room.ts';
 import { type ColumnReader, type ColumnSource, readColumn, TooManyValues } from './source.ts';
 
-/** Maximum size of all columns, in bytes. */
-const columnsSize = 160 * 1024 * 1024;
-/**
- * Maximum number of columns, however small: each change of a row is compared with all of them, and clients may filter by
- * any key.
- */
-const maxColumns = 500;
 /** Maximum number of values that are applied to columns in one turn: some milliseconds of work. */
 const maxTaken = 20_000;
 /** Maximum number of changes that are deferred while columns are in use; with more, the columns are dropped. */
 const maxWaiting = 2000;
-
-interface Loaded {
-  readonly source: ColumnSource;
-  readonly column: Column;
-}
 
 /** Columns by the names of their sources. */
 export type NamedColumns = ReadonlyMap<string, Column>;
@@ -50,21 +39,20 @@ function countTaken(source: ColumnSource, changes: readonly Change[]): number {
 
 export interface Columns {
   /**
-   * Runs work with the columns as of a check that is made now. The columns stay the same until the work ends, even over
-   * turns of the event loop. The work must not wait for a check.
-   * @throws TooManyValues
+   * Runs work with the columns as of a check that is made now, without those that have too many values, alone or together
+   * with the columns before them. They stay the same until the work ends, even over turns of the event loop. The work must
+   * not wait for a check.
    */
   use<T>(sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
-  /**
-   * As `use`, with the columns in the state of a snapshot that has read nothing yet.
-   * @throws TooManyValues
-   */
+  /** As `use`, with the columns in the state of a snapshot that has read nothing yet. */
   useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
   /**
    * The columns in memory, valid until the next turn of the event loop. Undefined if one is missing, which then begins
    * to be read, or is older than the last check. Never throws.
    */
   peek(sources: readonly ColumnSource[]): NamedColumns | undefined;
+  /** The columns that can be in memory together, as far as is known: those that were too large are known. */
+  selectUsable(sources: readonly ColumnSource[]): readonly ColumnSource[];
   /** Fulfilled when columns that are being read, or have deferred changes, are up to date; undefined if none are. */
   settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined;
 }
@@ -72,19 +60,20 @@ export interface Columns {
 export function createColumns(
   database: Pick<Database, 'build' | 'changes' | 'dialect' | 'snapshot'>,
   collection: Collection,
+  limits = usualLimits,
 ): Columns {
   const { changes } = database;
   /** The most recently used column is last. */
   const loaded = new Map<string, Loaded>();
   const loading = new Map<string, Promise<void>>();
-  const refused = new Set<string>();
+  const room = createRoom(loaded, limits);
   let last: Promise<unknown> = Promise.resolve();
   const deferral = createDeferral(applyAll);
 
   const loads = createLoads(changes, collection, {
     clear() {
       loaded.clear();
-      refused.clear();
+      room.clear();
       deferral.clear();
     },
     apply: deferral.submit,
@@ -103,7 +92,7 @@ export function createColumns(
     for (const change of committed)
       if (isTaken(source, change)) column.set(change.id, source.fromEvent(change.after));
     // Values that no row has any more stay until the column is dropped.
-    if (column.members.length > maxCombinations) loaded.delete(source.name);
+    if (column.members.length > limits.maxCombinations) loaded.delete(source.name);
   }
 
   const readInBackground: ColumnReader = query =>
@@ -114,35 +103,29 @@ export function createColumns(
       source.name,
       async isGivenUp => {
         const column = await readOrRefuse(readInBackground, source, isGivenUp);
-        await column.arrange();
+        await column?.arrange();
         return column;
       },
       (column, replayed) => {
-        if (countTaken(source, replayed) > maxTaken) return;
-        loaded.set(source.name, { source, column });
+        if (column === undefined || countTaken(source, replayed) > maxTaken) return;
+        room.keep({ source, column });
         apply(source, column, replayed);
-        makeRoom();
+        room.make();
       },
     );
 
+  /** @returns undefined for a column with too many values */
   async function readOrRefuse(
     read: ColumnReader,
     source: ColumnSource,
     isGivenUp?: () => boolean,
-  ): Promise<Column> {
+  ): Promise<Column | undefined> {
     try {
-      return await readColumn(database, read, source, isGivenUp);
+      return await readColumn(database, read, source, limits.maxCombinations, isGivenUp);
     } catch (error) {
-      if (error instanceof TooManyValues) refused.add(source.name);
-      throw error;
-    }
-  }
-
-  function makeRoom(): void {
-    const sumBytes = () => [...loaded.values()].reduce((sum, { column }) => sum + column.bytes(), 0);
-    while (loaded.size > maxColumns || (loaded.size > 1 && sumBytes() > columnsSize)) {
-      const [oldest] = loaded.keys();
-      if (oldest !== undefined) loaded.delete(oldest);
+      if (!(error instanceof TooManyValues)) throw error;
+      room.refuse(source);
+      return undefined;
     }
   }
 
@@ -159,17 +142,16 @@ export function createColumns(
     for (const { name } of sources) {
       const entry = loaded.get(name);
       if (entry === undefined) return undefined;
-      loaded.delete(name);
-      loaded.set(name, entry);
       found.set(name, entry.column);
     }
+    room.touch(sources);
     return found;
   }
 
-  const selectMissing = (sources: readonly ColumnSource[]) => sources.filter(({ name }) => !loaded.has(name));
-
-  function refuse(sources: readonly ColumnSource[]): void {
-    for (const { name } of sources) if (refused.has(name)) throw new TooManyValues(name);
+  function loadMissing(sources: readonly ColumnSource[]): Promise<void>[] {
+    const usable = room.selectUsable(sources);
+    room.touch(usable);
+    return usable.filter(({ name }) => !loaded.has(name)).map(loadOnce);
   }
   const getVersion = () => changes.version(collection) ?? Number.NaN;
 
@@ -177,9 +159,8 @@ export function createColumns(
     // The columns are frozen before the next check, so that they show the state of the session.
     const { version, working } = await changes.checkIn(session, async () => {
       await deferral.whenApplied();
-      refuse(sources);
       const version = getVersion();
-      const found = findLoaded(sources);
+      const found = findLoaded(room.selectUsable(sources));
       return { version, working: found && deferral.runFrozen(() => work(found, version)) };
     });
     return working ?? work(await readAll(session, sources), version);
@@ -188,10 +169,10 @@ export function createColumns(
   return {
     peek(sources) {
       if (deferral.hasPending()) return undefined;
+      if (room.selectUsable(sources).length < sources.length) return undefined;
       const found = findLoaded(sources);
-      const isRefused = sources.some(({ name }) => refused.has(name));
-      if (found === undefined && !isRefused && !loads.isResting())
-        for (const source of selectMissing(sources)) loadOnce(source).catch(() => undefined);
+      if (found === undefined && !loads.isResting())
+        for (const loading of loadMissing(sources)) loading.catch(() => undefined);
       return found;
     },
     settled(sources) {
@@ -203,9 +184,8 @@ export function createColumns(
     async use(sources, work) {
       for (;;) {
         await changes.check();
-        refuse(sources);
         if (!loads.isResting()) {
-          await Promise.all(selectMissing(sources).map(loadOnce));
+          await Promise.all(loadMissing(sources));
           await changes.check();
         }
         // Waits for work that began before these changes, and needs the columns as they were.
@@ -213,18 +193,26 @@ export function createColumns(
         if (applied === undefined) break;
         await applied;
       }
-      const found = findLoaded(sources);
+      const found = findLoaded(room.selectUsable(sources));
       if (found !== undefined) return deferral.runFrozen(() => work(found, getVersion()));
       // Changes come faster than columns can be read: reads them in a snapshot, for this work only.
       return database.snapshot(session => useIn(session, sources, work), { background: true });
     },
     useIn,
+    selectUsable: room.selectUsable,
   };
 
   async function readAll(session: Session, sources: readonly ColumnSource[]): Promise<NamedColumns> {
     const found = new Map<string, Column>();
-    for (const source of sources)
-      found.set(source.name, await readOrRefuse(query => session.all(query), source));
+    let sum = 0;
+    for (const source of room.selectUsable(sources)) {
+      const column = await readOrRefuse(query => session.all(query), source);
+      const bytes = column?.bytes() ?? 0;
+      // Twice the limit, since columns that have just been read have room for as much again.
+      if (column === undefined || (sum > 0 && sum + bytes > 2 * limits.maxBytes)) continue;
+      sum += bytes;
+      found.set(source.name, column);
+    }
     return found;
   }
 }

@@ -1,14 +1,23 @@
 /** Finds rows that match the conditions of lists, by tests of columns in memory, or by queries for other columns. */
 import { type RawBuilder, sql } from 'kysely';
+import { takeTurn } from '../../turns/index.ts';
 import type { AttributeTest } from '../attributes/condition.ts';
 import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import type { Condition } from '../list/request.ts';
-import { buildComparedSql, buildMembershipSql } from '../list/sources.ts';
+import {
+  buildComparedSql,
+  buildConditionArguments,
+  buildMembershipSql,
+  buildSource,
+  buildWhere,
+} from '../list/sources.ts';
 import type { Columns, NamedColumns } from './index.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
-import { type ColumnSource, findSource } from './source.ts';
+import { type ColumnSource, findSource, TooManyValues } from './source.ts';
 
+/** Ids that are joined in one row of a result. */
+const idsPerRow = 10_000;
 /** How often conditions are evaluated if others change rows between the columns and the queries. */
 const attempts = 3;
 
@@ -59,20 +68,43 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
     return { version: row?.version, rows: () => found };
   }
 
+  /** The same for a condition on a column that is too large for memory: possibly most rows. */
+  async function findManyRows(session: Session, condition: Condition) {
+    const values = Object.entries(buildConditionArguments([condition]));
+    const argument = Object.fromEntries(values.map(([name, value]) => [name, sql`${value}`]));
+    const { from, conditions, id } = buildSource('products', { conditions: [condition] }, argument);
+    const matching = sql`select ${sql.ref(id)} as found from ${from} ${buildWhere(conditions)}`;
+    const parts = sql<{
+      ids: string;
+    }>`select ${dialect.joined(sql`found`)} as ids from (${matching}) as matching
+      group by found / ${sql.lit(idsPerRow)}`;
+    const state = await session.first(
+      sql<{ version: number }>`select ${versionNow} as version`.compile(build),
+    );
+    const found: number[] = [];
+    for (const { ids } of await session.all(parts.compile(build))) {
+      for (const text of ids.split(',')) found.push(Number(text));
+      await takeTurn();
+    }
+    const rows = toRowSet(found);
+    return { version: state?.version, rows: () => rows };
+  }
+
   /** Evaluates conditions; undefined if a query has seen another state than the columns. */
   async function findMatches(
-    session: Session,
-    conditions: readonly Condition[],
+    { conditions, facets }: Wanted,
     own: Omit<MatchedColumns, 'matches'>,
+    query: (condition: Condition, isLarge: boolean) => ReturnType<typeof findRows>,
   ): Promise<MatchedColumns | undefined> {
+    requireFacets(facets, name => own.columns.has(name));
     const matches: ConditionMatch[] = [];
     for (const condition of conditions) {
       const name = condition.column;
       const test = toAttributeTest(condition);
-      if (test !== undefined)
-        matches.push({ name, rows: () => own.columns.get(name)?.rows(test) ?? toRowSet([]) });
+      const column = own.columns.get(name);
+      if (test !== undefined && column !== undefined) matches.push({ name, rows: () => column.rows(test) });
       else {
-        const { version, rows } = await findRows(session, condition);
+        const { version, rows } = await query(condition, test !== undefined);
         if (version !== own.version) return undefined;
         matches.push({ name, rows });
       }
@@ -80,10 +112,12 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
     return { ...own, matches };
   }
 
-  /** As `use`, in the state of a snapshot that has read nothing yet. @throws TooManyValues */
+  /** As `use`, in the state of a snapshot that has read nothing yet. @throws TooManyValues for a facet */
   function useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T> {
     return columns.useIn(session, selectSources(wanted), async (own, version) => {
-      const found = await findMatches(session, wanted.conditions, { columns: own, version });
+      const found = await findMatches(wanted, { columns: own, version }, (condition, isLarge) =>
+        (isLarge ? findManyRows : findRows)(session, condition),
+      );
       if (found === undefined) throw new Error('a snapshot has seen two states');
       return work(found);
     });
@@ -91,12 +125,19 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
 
   return {
     useIn,
-    /** Runs work with data as of a check that is made now, which stays the same until it ends. @throws TooManyValues */
+    /** Runs work with data as of a check that is made now, which stays the same until it ends. @throws TooManyValues for a facet */
     async use<T>(wanted: Wanted, work: Work<T>): Promise<T> {
       const sources = selectSources(wanted);
+      const usable = new Set(columns.selectUsable(sources).map(({ name }) => name));
+      // Before any column is read.
+      requireFacets(wanted.facets, name => usable.has(name));
       for (let attempt = 0; attempt < attempts; attempt++) {
         const done = await columns.use(sources, async (own, version) => {
-          const found = await findMatches(read, wanted.conditions, { columns: own, version });
+          const found = await findMatches(wanted, { columns: own, version }, (condition, isLarge) =>
+            isLarge
+              ? snapshot(session => findManyRows(session, condition), { background: true })
+              : findRows(read, condition),
+          );
           return found && { result: await work(found) };
         });
         if (done !== undefined) return done.result;
@@ -104,6 +145,12 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
       return snapshot(session => useIn(session, wanted, work), { background: true });
     },
   };
+}
+
+/** @throws TooManyValues */
+function requireFacets(facets: Wanted['facets'] = [], isUsable: (name: string) => boolean): void {
+  const refused = facets.find(name => !isUsable(name));
+  if (refused !== undefined) throw new TooManyValues(refused);
 }
 
 function selectSources({ conditions, facets = [] }: Wanted): ColumnSource[] {
@@ -125,7 +172,6 @@ function buildNamedSql(condition: Condition): RawBuilder<unknown> {
 /**
  * @returns a function that returns a test, as of a check that is made now: whether the row with an id matches all
  * conditions; undefined without conditions
- * @throws TooManyValues
  */
 export function createRowFinder(database: Storage, columns: Columns) {
   const { use } = createColumnFinder(database, columns);

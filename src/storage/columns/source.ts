@@ -5,7 +5,7 @@ import { type IndexedValue, kinds, parseToken } from '../attributes/values.ts';
 import { getPathsAbove } from '../categories/names.ts';
 import type { Values } from '../changes/change.ts';
 import type { Database } from '../database.ts';
-import { type Column, createColumn as createEmptyColumn, maxCombinations } from './column.ts';
+import { type Column, createColumn as createEmptyColumn } from './column.ts';
 
 /** Rows that one statement reads, in the background. */
 const rowsAtOnce = 4000;
@@ -70,10 +70,10 @@ function buildRowsAfter(
 /** Reads a part of a column. */
 export type ColumnReader = (query: CompiledQuery<ColumnRows>) => Promise<ColumnRows[]>;
 
-/** A column has more distinct values than are kept in memory. */
+/** A column has more values than are kept in memory, alone or together with others. */
 export class TooManyValues extends Error {
   constructor(readonly column: string) {
-    super(`${column} has more than ${maxCombinations} values`);
+    super(`${column} has too many values`);
     this.name = 'TooManyValues';
   }
 }
@@ -83,6 +83,7 @@ export async function readColumn(
   database: Pick<Database, 'build' | 'dialect'>,
   read: ColumnReader,
   source: ColumnSource,
+  maxCombinations: number,
   isGivenUp = () => false,
 ): Promise<Column> {
   const column = createEmptyColumn(source.isOrder);
