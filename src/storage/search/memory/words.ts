@@ -55,8 +55,8 @@ export function createWordSets(
   });
   /** No set has a product with a larger id. */
   let largest = 0;
-  /** Words whose sets a search may be reading: it reads them some at a time, and must not see changes in between. */
-  const lent = new Set<IndexedWord>();
+  /** Sets that a search may be reading: it reads them some at a time, and must not see changes in between. */
+  const lent = new WeakSet<DocumentSet>();
   /** Words whose sets lack changes: they are not used until the changes are applied. */
   const unsettled = new Set<IndexedWord>();
   /** The current documents of changed products; null for deleted ones. */
@@ -68,7 +68,6 @@ export function createWordSets(
 
   function forgetAll(): void {
     sets.clear();
-    lent.clear();
     unsettled.clear();
     changed.clear();
     waiting.clear();
@@ -113,7 +112,7 @@ export function createWordSets(
       const set = sets.peek(word);
       const isIn = words.has(word);
       if (set === undefined || contains(set, id) === isIn) continue;
-      sets.set(word, putDocument(lent.delete(word) ? copySet(set) : set, id, isIn));
+      sets.set(word, putDocument(lent.has(set) ? copySet(set) : set, id, isIn));
     }
     largest = Math.max(largest, id);
   }
@@ -158,17 +157,19 @@ export function createWordSets(
     get(word: IndexedWord): DocumentSet | undefined {
       if (unsettled.has(word)) return undefined;
       const set = sets.get(word);
-      if (set !== undefined) lent.add(word);
+      if (set !== undefined) lent.add(set);
       return set;
     },
     /** A number that changes whenever something that searches find has changed. */
     seen: () => checks,
     /** The same for documents that are not products. */
     othersSeen: () => othersChecks,
-    /** Keeps the products that have a word, read in a state that is no older than `seen`. */
+    /** Keeps the products that have a word, which a search has read in a state that is no older than `seen`. */
     keep(word: IndexedWord, set: DocumentSet, seen: number | undefined): void {
       // What was read lacks a change that was applied since.
-      if (seen === checks && !loads.isResting()) put(word, set);
+      if (seen !== checks || loads.isResting()) return;
+      lent.add(set);
+      put(word, set);
     },
     /** Requests that a word be read into memory. */
     want(word: IndexedWord): void {
