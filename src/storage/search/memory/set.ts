@@ -51,11 +51,12 @@ export function createAscendingTest(set: DocumentSet): (id: number) => boolean {
 export const copySet = (set: DocumentSet): DocumentSet =>
   set.kind === 'list' ? set : { kind: 'bits', rows: { ...set.rows, words: set.rows.words.slice() } };
 
-/** The set with a document added or removed: bits are changed in place. */
+/** The set with a document added or removed: bits are changed in place. A set of another size is another object. */
 export function putDocument(set: DocumentSet, id: number, isIn: boolean): DocumentSet {
   if (set.kind === 'bits') {
+    const { words } = set.rows;
     putRow(set.rows, id, isIn);
-    return set;
+    return set.rows.words === words ? set : { ...set };
   }
   if (contains(set, id) === isIn) return set;
   const at = countBefore(set.ids, id);

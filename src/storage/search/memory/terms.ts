@@ -72,7 +72,7 @@ export function createTermReader(reader: SearchReader, words: WordSets, few: num
     return found;
   }
 
-  /** The same; terms that were all read one by one are not read again. */
+  /** What `readAny` returns, in parts; terms that were all read one by one are not read again. */
   async function readAll(session: SearchSession, known: ReadTerms, terms: readonly Term[]) {
     const found = terms.flatMap(term => known.get(toTermsKey([term])) ?? []);
     if (found.length === terms.length) return found;

@@ -112,7 +112,9 @@ export function createWordSets(
       const set = sets.peek(word);
       const isIn = words.has(word);
       if (set === undefined || contains(set, id) === isIn) continue;
-      sets.set(word, putDocument(lent.has(set) ? copySet(set) : set, id, isIn));
+      const next = putDocument(lent.has(set) ? copySet(set) : set, id, isIn);
+      // Not otherwise: it would make the word one of those used last.
+      if (next !== set) sets.set(word, next);
     }
     largest = Math.max(largest, id);
   }
