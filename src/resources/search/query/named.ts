@@ -227,8 +227,10 @@ const typedAsTwo: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: '
 /** How a value that begins with a word of the query may be written. */
 function listSpellings(word: string, written = word): string[] {
   const [number] = /^\p{N}+/u.exec(word) ?? [word];
-  const german = word.replace(/[aou]e|ss/g, two => typedAsTwo[two] ?? two);
-  const spellings = [number, word, written.toLowerCase(), german].flatMap(text => [
+  const small = written.toLowerCase();
+  // A word may have the others as they are: Swiss keyboards have the `ü` of `Süßkirsche`, but no `ß`.
+  const german = small.replace(/[aou]e|ss/g, two => typedAsTwo[two] ?? two);
+  const spellings = [number, word, small, german].flatMap(text => [
     text,
     text.toUpperCase(),
     text.charAt(0).toUpperCase() + text.slice(1),

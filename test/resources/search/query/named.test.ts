@@ -28,6 +28,7 @@ const shop = [
   { name: 'Платье летнее', options: [{ name: 'Цвет', values: ['Белый'] }] },
   { name: 'Diwan', attributes: { farbe: 'Weiß' } },
   { name: 'Diwan', attributes: { farbe: 'Grünblau' } },
+  { name: 'Regal', attributes: { holz: 'Süßkirsche' } },
   { name: 'シャツ', options: [{ name: 'サイズ', values: ['LL', '38'] }] },
 ];
 
@@ -60,6 +61,9 @@ const scenarios: readonly Scenario[] = [
   // German letters typed as two.
   { query: 'diwan farbe weiss', whole: ['Diwan'] },
   { query: 'diwan farbe gruenblau', whole: ['Diwan'] },
+  { query: 'regal holz suesskirsche', whole: ['Regal'] },
+  { query: 'regal holz süsskirsche', whole: ['Regal'] },
+  { query: 'regal holz süßkirsche', whole: ['Regal'] },
   // Another unit is another measure.
   { query: 'haferflocken menge 500 ml', whole: [], relaxed: ['ml'] },
   // Not beside a value, the word says what is searched for.
