@@ -6,7 +6,7 @@ import { createCategoriesCheck } from './categories.ts';
 import type { Check, Storage } from './check.ts';
 import { createContentChecks } from './content.ts';
 import { createCounterChecks } from './counters.ts';
-import { createNextIdsCheck, createSchemaCheck } from './schema.ts';
+import { createSchemaChecks } from './schema.ts';
 import { createSearchCheck } from './search.ts';
 import { createReservationsCheck } from './stock.ts';
 import { createVariantChecks } from './variants.ts';
@@ -14,8 +14,7 @@ import { createVariantChecks } from './variants.ts';
 export function createChecks(database: Storage): readonly Check[] {
   return [
     createIntegrityCheck(database),
-    createSchemaCheck(database),
-    ...createNextIdsCheck(database),
+    ...createSchemaChecks(database),
     createReferenceCheck(database),
     createCategoriesCheck(database),
     ...createCounterChecks(database),

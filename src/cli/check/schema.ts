@@ -7,6 +7,7 @@ import type { Session } from '../../storage/database.ts';
 import { migrations } from '../../storage/migrations/index.ts';
 import { migrate } from '../../storage/migrations/migrate.ts';
 import { openSqlite } from '../../storage/sqlite/index.ts';
+import { runOnce } from '../../turns/slices.ts';
 import type { Check, Storage } from './check.ts';
 
 /** What the migrations declare on both databases, read from a new database in memory. */
@@ -25,25 +26,38 @@ async function readDeclared(session: Session, { build, dialect }: Storage): Prom
   return rows.map(({ line }) => line);
 }
 
-export function createSchemaCheck(database: Storage): Check {
+type GetExpected = () => Promise<readonly string[]>;
+
+export function createSchemaChecks(database: Storage): Check[] {
+  const getExpected = runOnce(readExpected);
+  return [createDeclaredCheck(database, getExpected), ...createNextIdsCheck(database, getExpected)];
+}
+
+function createDeclaredCheck(database: Storage, getExpected: GetExpected): Check {
   const { build, dialect } = database;
   const ran = sql<{ name: string }>`select name from migrations`.compile(build);
-  const deferred = dialect.column('deferred_indexes', 'name').compile(build);
   const known = new Set(migrations.map(({ name }) => name));
   return {
     name: 'schema',
     async find(session) {
       // A newer release may declare other things.
       if ((await session.all(ran)).some(({ name }) => !known.has(name))) return [];
-      const found = new Set(await readDeclared(session, database));
-      const expected = [...(await readExpected()), ...dialect.checks.ownDeclared];
-      // A load of many rows drops indexes and builds them afterwards; after a crash, the next start builds them.
-      const isLoading = (await session.first(deferred)) !== undefined;
-      return expected
-        .filter(line => !found.has(line) && !(isLoading && line.startsWith('index ')))
-        .map(line => `the ${line} is missing`);
+      const found = new Set([
+        ...(await readDeclared(session, database)),
+        ...(await readDeferred(session, database)),
+      ]);
+      const expected = [...(await getExpected()), ...dialect.checks.ownDeclared];
+      return expected.filter(line => !found.has(line)).map(line => `the ${line} is missing`);
     },
   };
+}
+
+/** Indexes that a load of many rows has dropped, and builds afterwards; after a crash, the next start builds them. */
+async function readDeferred(session: Session, { build, dialect }: Storage): Promise<string[]> {
+  const table = 'deferred_indexes';
+  if ((await session.first(dialect.column(table, 'name').compile(build))) === undefined) return [];
+  const rows = await session.all(sql<{ name: string }>`select name from ${sql.table(table)}`.compile(build));
+  return rows.map(({ name }) => `index ${name}`);
 }
 
 interface Behind {
@@ -52,7 +66,7 @@ interface Behind {
 }
 
 /** @returns no check where a table's own rows give its next id */
-export function createNextIdsCheck({ build, dialect }: Storage): Check[] {
+function createNextIdsCheck({ build, dialect }: Storage, getExpected: GetExpected): Check[] {
   const { continueIds, checks } = dialect;
   const { sequences } = checks;
   if (sequences === undefined || continueIds === undefined) return [];
@@ -60,7 +74,12 @@ export function createNextIdsCheck({ build, dialect }: Storage): Check[] {
 
   const findBehind = async (session: Session): Promise<Behind[]> => {
     const behind: Behind[] = [];
-    for (const { table } of await session.all(tables)) {
+    const expected = await getExpected();
+    // Other programs may have tables in the same schema.
+    const own = (await session.all(tables)).filter(({ table }) =>
+      expected.includes(`primary key (id) of ${table}`),
+    );
+    for (const { table } of own) {
       const ids = await session.first(sequences.lastIds(table).compile(build));
       if (ids !== undefined && ids.given < ids.largest) behind.push({ table, largest: ids.largest });
     }

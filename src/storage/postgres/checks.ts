@@ -21,6 +21,9 @@ async function findUnreadable(session: Session, build: Builder, table: string): 
 /** The tables that counts, indexes and tags are derived from. */
 const derivedFrom = 'products, reviews, articles, posts, orders, order_items, users, invoices, counters';
 
+/** The name of a schema may need quotation marks. */
+const schema = sql`quote_ident(current_schema())::regnamespace`;
+
 const toTrigger = (name: string): string => `trigger ${name}`;
 
 export const postgresChecks: DialectChecks = {
@@ -41,24 +44,24 @@ export const postgresChecks: DialectChecks = {
     join pg_class as parent on parent.oid = keys.confrelid
     join pg_attribute as own on own.attrelid = keys.conrelid and own.attnum = keys.conkey[1]
     join pg_attribute as other on other.attrelid = keys.confrelid and other.attnum = keys.confkey[1]
-    where keys.contype = 'f' and keys.connamespace = current_schema()::regnamespace order by 1, 2`,
+    where keys.contype = 'f' and keys.connamespace = ${schema} order by 1, 2`,
   declared: sql<{ line: string }>`with columns as (select keys.oid as key, own.attname as name
         from pg_constraint as keys join pg_attribute as own
           on own.attrelid = keys.conrelid and own.attnum = any(keys.conkey)
-        where keys.connamespace = current_schema()::regnamespace),
+        where keys.connamespace = ${schema}),
       keys as (select keys.oid, keys.contype as kind, child.relname as "table", parent.relname as parent,
           (select string_agg(name, ', ' order by name) from columns where key = keys.oid) as names
         from pg_constraint as keys join pg_class as child on child.oid = keys.conrelid
           left join pg_class as parent on parent.oid = keys.confrelid
-        where keys.connamespace = current_schema()::regnamespace)
+        where keys.connamespace = ${schema})
     select 'index ' || class.relname as line from pg_index as own join pg_class as class on class.oid = own.indexrelid
-      where class.relnamespace = current_schema()::regnamespace
+      where class.relnamespace = ${schema}
         and not exists (select 1 from pg_constraint where conindid = own.indexrelid and contype in ('p', 'u'))
     union all select case kind when 'p' then 'primary' else 'unique' end || ' key (' || names || ') of ' || "table"
       from keys where kind in ('p', 'u')
     union all select 'reference ' || names || ' of ' || "table" || ' to ' || parent from keys where kind = 'f'
     union all select 'trigger ' || tgname from pg_trigger join pg_class as class on class.oid = tgrelid
-      where class.relnamespace = current_schema()::regnamespace and not tgisinternal`,
+      where class.relnamespace = ${schema} and not tgisinternal`,
   ownDeclared: [
     'index events_by_transaction',
     'index search_index_by_word',
@@ -69,7 +72,7 @@ export const postgresChecks: DialectChecks = {
   sequences: {
     tables: sql<{ table: string }>`select class.relname as "table" from pg_attribute as own
     join pg_class as class on class.oid = own.attrelid
-    where own.attname = 'id' and own.attidentity <> '' and class.relnamespace = current_schema()::regnamespace
+    where own.attname = 'id' and own.attidentity <> '' and class.relnamespace = ${schema}
     order by 1`,
     lastIds: table => sql<{ largest: number; given: number }>`select coalesce(max(id), 0) as largest,
       coalesce(pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass), 0)::integer as given
