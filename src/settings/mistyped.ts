@@ -7,8 +7,14 @@ export interface MistypedSetting {
   readonly setting: string;
 }
 
-/** Short names differ from those of other programs by few letters: HOST and HOME. */
-const getMaxTypos = (name: string): number => (name.length < 8 ? 1 : 2);
+/** Words with two typos are usually others: HOST and HOME, REDIS_URL and MEDIA_URL, DATABASE_PORT and DATABASE_POOL. */
+function isMistyped(given: string, setting: string): boolean {
+  if (countTypos(given, setting, 1) <= 1) return true;
+  const [words, known] = [given.split('_'), setting.split('_')];
+  return (
+    words.length === known.length && words.every((word, at) => countTypos(word, known[at] ?? '', 1) <= 1)
+  );
+}
 
 /** @param environment usually process.env, which also has the variables of other programs */
 export function findMistypedSettings(
@@ -17,10 +23,7 @@ export function findMistypedSettings(
   const known = Object.keys(settings);
   return Object.keys(environment).flatMap(given => {
     if (given in settings) return [];
-    const setting = known.find(name => {
-      const most = getMaxTypos(name);
-      return countTypos(given.toUpperCase(), name, most) <= most;
-    });
+    const setting = known.find(name => isMistyped(given.toUpperCase(), name));
     return setting === undefined ? [] : [{ given, setting }];
   });
 }
