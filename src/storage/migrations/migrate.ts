@@ -42,12 +42,16 @@ export async function migrate(
   }
 }
 
-/** Read without the lock, which takes a connection of its own: usually there is nothing to run. @throws as `migrate` */
+/**
+ * Whether a catalog in use has all migrations. Read without the lock, which takes a connection of its own. One that is
+ * not in use may be about to be filled: `catalog copy` holds the lock. @throws as `migrate`
+ */
 async function isMigrated(database: Database): Promise<boolean> {
   if (!(await isCatalog(database))) return false;
-  const done = await readApplied(database.read, database);
+  const { read, build } = database;
+  const done = await readApplied(read, database);
   refuseNewer(done);
-  return migrations.every(({ name }) => done.includes(name));
+  return migrations.every(({ name }) => done.includes(name)) && (await hasContents(read, done, build));
 }
 
 /**

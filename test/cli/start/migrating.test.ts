@@ -2,8 +2,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { loadConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/storage/open.ts';
+import { holdLocks } from '../../support/peers/held-locks.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { migrateUpTo } from '../../support/service/older-database.ts';
+import { hasPostgres } from '../../support/service/postgres.ts';
 import { buildRelease } from '../../support/service/release.ts';
 import { createCatalog, createPlace, csv, type Place, waitFor } from '../program.ts';
 
@@ -50,6 +52,23 @@ describeOnDatabases('a catalog that another replica has just begun to create on 
     expect(lines.filter(line => !line.startsWith('migrated '))).toEqual([]);
     fresh.remove();
   });
+});
+
+test.skipIf(!hasPostgres)('a service waits while a migrated database is being filled', async () => {
+  const place = await createCatalog('postgresql', { HOST: '127.0.0.1' });
+  const database = openDatabase(loadConfig(place.environment));
+  await using held = holdLocks(place.environment.DATABASE_URL ?? '');
+  // As `catalog copy` does.
+  const child = await database.exclusively(async () => {
+    const started = place.start(['serve', '--port', '0']);
+    await held.waiting(1);
+    return started;
+  });
+  await waitFor(child.stderr, /ready at/);
+  child.kill('SIGTERM');
+  expect(await child.exited).toBe(0);
+  await database.close();
+  place.remove();
 });
 
 test('a new catalog has no log line for each migration', async () => {

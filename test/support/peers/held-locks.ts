@@ -28,7 +28,7 @@ export async function startHeldService() {
 }
 
 /** @param url the address of a database that no other test uses */
-function holdLocks(url: string): HeldLocks {
+export function holdLocks(url: string): HeldLocks {
   const holder = new SQL(url, { max: 1 });
   const observer = new SQL(url, { max: 1 });
   return {
