@@ -86,7 +86,7 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
     return this.serverContext.isLocal(this.request);
   }
 
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   get now(): () => number {
     return this.serverContext.now;
   }
