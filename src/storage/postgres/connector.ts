@@ -22,10 +22,10 @@ export type Connector = ReturnType<typeof createConnector>;
 
 /**
  * What a role may have set otherwise. Without the first two, the server reads arrays and writes numbers as old releases
- * did, numbers with fewer digits than they have. Compiling a statement takes tens of milliseconds each time it runs,
+ * did, numbers with fewer digits than they have; without the third, it leaves out hits at random. Compiling a statement takes tens of milliseconds each time it runs,
  * and the planner overestimates what that saves, since most statements stop at a limit.
  */
-const required = { array_nulls: 'on', extra_float_digits: 1, jit: 'off' };
+const required = { array_nulls: 'on', extra_float_digits: 1, gin_fuzzy_search_limit: 0, jit: 'off' };
 
 /** Seconds, and a number of probes, after which the server drops the session of a vanished client and its locks. */
 const keepalive = { tcp_keepalives_idle: 5, tcp_keepalives_interval: 2, tcp_keepalives_count: 3 };
