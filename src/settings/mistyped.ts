@@ -20,7 +20,8 @@ function isMistyped(given: string, setting: string): boolean {
 export function findMistypedSettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): MistypedSetting[] {
-  const known = Object.keys(settings);
+  // A setting that is set as well is not missing: some hosts set PORT0 beside PORT.
+  const known = Object.keys(settings).filter(name => environment[name] === undefined);
   return Object.keys(environment).flatMap(given => {
     if (given in settings) return [];
     const setting = known.find(name => isMistyped(given.toUpperCase(), name));

@@ -146,20 +146,28 @@ test.skipIf(!hasIpv6).each(['::', '[::]', '::1', '[::1]'])(
 );
 
 test('variables with nearly the name of a setting are named at the start, those of other programs are not', async () => {
-  const mistyped = { PROT: '8080', data_dir: '/nowhere', SMTP_URI: 'smtp://mail.example', RATELIMIT: '5' };
+  const mistyped = { PROT: '8080', invoice_seller: 'A', SMTP_URI: 'smtp://mail.example', RATELIMIT: '5' };
   const twice = { DATABSE_URI: 'postgres://database.example/shop' };
   const ofSystem = { HOME: '/home/of-the-test', HOSTNAME: 'shop', TERM: 'xterm', CATALOG_PORT: '80' };
   const ofHost = { REDIS_URL: 'redis://cache', AMQP_URL: 'amqp://queue', SITE_URL: 'https://shop.example' };
-  const ofOthers = { ...ofSystem, ...ofHost, DATABASE_PORT: '5432', DATABASE_SSL: 'true', SMTP_SSL: 'true' };
-  const place = await createPlace('sqlite', { ...mistyped, ...twice, ...ofOthers, PORT: '0' });
-  const child = place.start(['serve']);
+  // DATA_DIR itself is set too.
+  const ofOthers = {
+    ...ofSystem,
+    ...ofHost,
+    DATA_DIRS: '/a:/b',
+    DATABASE_PORT: '5432',
+    DATABASE_SSL: 'true',
+    SMTP_SSL: 'true',
+  };
+  const place = await createPlace('sqlite', { ...mistyped, ...twice, ...ofOthers });
+  const child = place.start(['serve', '--port', '0']);
   await waitFor(child.stderr, /ready at/);
   child.kill('SIGTERM');
   const lines = (await child.stdout.text()).split('\n').filter(line => line.includes('is ignored'));
   expect(lines.map(line => JSON.parse(line))).toEqual(
     [
       'PROT PORT',
-      'data_dir DATA_DIR',
+      'invoice_seller INVOICE_SELLER',
       'SMTP_URI SMTP_URL',
       'RATELIMIT RATE_LIMIT',
       'DATABSE_URI DATABASE_URL',

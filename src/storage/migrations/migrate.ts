@@ -20,7 +20,6 @@ export async function migrate(
   now: () => number,
   begin: (name: string) => void = () => undefined,
 ): Promise<string[]> {
-  if (await isMigrated(database)) return [];
   const ran: string[] = [];
   const begun = new Set<string>();
   // A migration that waits for a table is retried.
@@ -40,18 +39,6 @@ export async function migrate(
     await next.prepare?.(database);
     prepared = next;
   }
-}
-
-/**
- * Whether a catalog in use has all migrations. Read without the lock, which takes a connection of its own. One that is
- * not in use may be about to be filled: `catalog copy` holds the lock. @throws as `migrate`
- */
-async function isMigrated(database: Database): Promise<boolean> {
-  if (!(await isCatalog(database))) return false;
-  const { read, build } = database;
-  const done = await readApplied(read, database);
-  refuseNewer(done);
-  return migrations.every(({ name }) => done.includes(name)) && (await hasContents(read, done, build));
 }
 
 /**

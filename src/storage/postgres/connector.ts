@@ -22,8 +22,9 @@ export type Connector = ReturnType<typeof createConnector>;
 
 /**
  * What a role may have set otherwise. Without the first two, the server reads arrays and writes numbers as old releases
- * did, numbers with fewer digits than they have; without the third, it leaves out hits at random. Compiling a statement takes tens of milliseconds each time it runs,
- * and the planner overestimates what that saves, since most statements stop at a limit.
+ * did, numbers with fewer digits than they have; without the third, it leaves out hits at random. Compiling a statement
+ * takes tens of milliseconds each time it runs, and the planner overestimates what that saves, since most statements
+ * stop at a limit.
  */
 const required = { array_nulls: 'on', extra_float_digits: 1, gin_fuzzy_search_limit: 0, jit: 'off' };
 
