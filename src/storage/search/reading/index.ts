@@ -8,7 +8,6 @@ import type { Database, Session } from '../../database.ts';
 import { createCachedWords } from '../cached.ts';
 import { type Choice, type Expression, isOneWord, type Range } from '../expression.ts';
 import { type DocumentType, documentTypes, getDialectWords, searchTypes } from '../index.ts';
-import { createPrefixReader } from './begun.ts';
 import {
   createFrequencyReader,
   type FrequencyReader,
@@ -17,6 +16,7 @@ import {
   shortReads,
   toSpan,
 } from './frequency.ts';
+import { createPrefixReader } from './prefixes.ts';
 import { createRarityTest } from './rare.ts';
 import { createReadStatements } from './statements.ts';
 

@@ -7,7 +7,7 @@ import { type DocumentType, type getDialectWords, getDocumentType, searchTypes }
 
 /** A prefix is rare if documents have fewer than this many words that begin with it, a word of each document counting. */
 const fewEntries = 200;
-const found: ReadonlySet<DocumentType> = new Set(searchTypes);
+const searched: ReadonlySet<DocumentType> = new Set(searchTypes);
 
 /**
  * @returns a reader of the documents of some choices: those of prefixes that are rare, and of the same words without
@@ -40,5 +40,5 @@ export function createPrefixReader(
 
 const toPositions = (entries: readonly Entry[]): readonly number[] => {
   const positions = new Set(entries.map(({ position }) => position));
-  return [...positions].filter(position => found.has(getDocumentType(position))).sort((a, b) => a - b);
+  return [...positions].filter(position => searched.has(getDocumentType(position))).sort((a, b) => a - b);
 };
