@@ -12,6 +12,7 @@ import type { Variant } from '../../src/resources/variants/schema.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open.ts';
 import { createDatabase } from '../support/service/postgres.ts';
+import { noteRunning } from '../support/service/running.ts';
 import { copyEmpty, type DatabaseKind } from '../support/service/template.ts';
 import { runHere } from './here.ts';
 
@@ -123,12 +124,14 @@ function spawn(
   wrapper: readonly string[] = [],
   program = main,
 ) {
-  return Bun.spawn([...wrapper, process.execPath, program, ...args], {
+  const child = Bun.spawn([...wrapper, process.execPath, program, ...args], {
     env: { PATH: process.env.PATH ?? '', ...runtime, ...environment },
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',
   });
+  noteRunning(child);
+  return child;
 }
 
 /** Reads until the text matches. @throws Error when the stream ends first */

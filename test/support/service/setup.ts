@@ -3,6 +3,7 @@ import { afterAll, setDefaultTimeout } from 'bun:test';
 import fc from 'fast-check';
 import { minWork } from '../data/sign-in.ts';
 import { dropDatabases } from './postgres.ts';
+import { endRunning } from './running.ts';
 import { removeTemplates } from './template.ts';
 
 // Hashing a password takes 70 ms of processor time, on purpose, and a run does so thousands of times. Here Bun's
@@ -20,4 +21,5 @@ if (seed !== undefined) fc.configureGlobal({ seed: Number(seed) });
 // In a run of several processes, afterAll runs after each file: the next files copy the same templates, and
 // scripts/tests/run.ts removes them.
 if (process.env.TEST_RUN === undefined) afterAll(removeTemplates);
+afterAll(endRunning);
 afterAll(dropDatabases);
