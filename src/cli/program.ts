@@ -1,9 +1,9 @@
 /** The command line as a function: finds the command, runs it, and returns the exit status. */
-import { SQL } from 'bun';
 import { version } from '../../package.json';
 import { ConfigError } from '../config.ts';
 import { getErrorMessage } from '../error-text.ts';
 import { damageAdvice, isDamage } from '../storage/damage.ts';
+import { isMissingRight } from '../storage/open.ts';
 import { commands, formatOverview } from './index.ts';
 import { escapeUnprintable, printLines } from './terminal/index.ts';
 import { UsageError } from './usage.ts';
@@ -39,12 +39,9 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-/** insufficient_privilege (PostgreSQL, appendix A): the role may not do this, or does not own the table. */
-const missingRight = '42501';
-
 /** Advice for damaged data, and for missing rights. If `catalog check` itself cannot read the data, only a backup helps. */
 function formatAdvice(command: string, error: unknown): string {
-  if (error instanceof SQL.PostgresError && String(error.errno) === missingRight)
+  if (isMissingRight(error))
     return '; run catalog migrate as the role that owns the tables, and grant this one the rights that docs/operation.md names';
   if (!isDamage(error)) return '';
   return `; ${command === 'check' ? 'restore a backup' : damageAdvice}`;

@@ -148,3 +148,5 @@ export async function awaitDatabase(
     }
   }
 }
+
+export { isMissingRight } from './postgres/errors.ts';

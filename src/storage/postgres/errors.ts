@@ -9,6 +9,7 @@ const states = {
   transactionTimeout: '25P04',
   serializationFailure: '40001',
   deadlock: '40P01',
+  insufficientPrivilege: '42501',
   diskFull: '53100',
   lockTimeout: '55P03',
 } as const;
@@ -32,6 +33,10 @@ export function isRetryable(error: unknown): boolean {
 
 /** Whether another transaction has held a lock for longer than the statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => readState(error) === states.lockTimeout;
+
+/** Whether the role may not use a table, or does not own one that must be changed; not if another error explains it. */
+export const isMissingRight = (error: unknown): boolean =>
+  error instanceof SQL.PostgresError && readState(error) === states.insufficientPrivilege;
 
 /** Whether the connection can no longer be used, or leads to a server that takes no writes. */
 export function mustCloseConnection(error: unknown): boolean {
