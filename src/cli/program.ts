@@ -39,7 +39,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Advice for damaged data, and for missing rights. If `catalog check` itself cannot read the data, only a backup helps. */
+/** Advice for missing rights and damaged data. If `catalog check` itself cannot read the data, only a backup helps. */
 function formatAdvice(command: string, error: unknown): string {
   if (isMissingRight(error))
     return '; run catalog migrate as the role that owns the tables, and grant this one the rights that docs/operation.md names';

@@ -18,6 +18,10 @@ import { type ColumnSource, findSource, TooManyValues } from './source.ts';
 
 /** Ids that are joined in one row of a result. */
 const idsPerRow = 10_000;
+interface Joined {
+  readonly ids: string;
+}
+
 /** How often conditions are evaluated if others change rows between the columns and the queries. */
 const attempts = 3;
 
@@ -74,9 +78,7 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
     const argument = Object.fromEntries(values.map(([name, value]) => [name, sql`${value}`]));
     const { from, conditions, id } = buildSource('products', { conditions: [condition] }, argument);
     const matching = sql`select ${sql.ref(id)} as found from ${from} ${buildWhere(conditions)}`;
-    const parts = sql<{
-      ids: string;
-    }>`select ${dialect.joined(sql`found`)} as ids from (${matching}) as matching
+    const parts = sql<Joined>`select ${dialect.joined(sql`found`)} as ids from (${matching}) as matching
       group by found / ${sql.lit(idsPerRow)}`;
     const state = await session.first(
       sql<{ version: number }>`select ${versionNow} as version`.compile(build),
@@ -125,7 +127,10 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
 
   return {
     useIn,
-    /** Runs work with data as of a check that is made now, which stays the same until it ends. @throws TooManyValues for a facet */
+    /**
+     * Runs work with data as of a check that is made now, which stays the same until it ends.
+     * @throws TooManyValues for a facet
+     */
     async use<T>(wanted: Wanted, work: Work<T>): Promise<T> {
       const sources = selectSources(wanted);
       const usable = new Set(columns.selectUsable(sources).map(({ name }) => name));
