@@ -3,11 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { createPlace, type Place, type Running, waitFor } from '../cli/program.ts';
 import { signIn } from '../support/data/sign-in.ts';
+import { readHead } from '../support/http/raw.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { readNames } from './load.ts';
 import { conclude, isShort, skipped } from './outcome.ts';
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
+/** Between two chunks (RFC 9112 section 7.1). */
+const chunkHead = /\r\n[0-9a-f]+\r\n/g;
 /** The number of files this process may open; the service may open as many. */
 const openFiles = Number(Bun.spawnSync(['sh', '-c', 'ulimit -n']).stdout.toString()) || 1024;
 const wanted = isShort ? 500 : 8000;
@@ -161,12 +164,42 @@ describeOnDatabases('slow clients on %s', kind => {
     for (const { socket, received } of slow) {
       socket.resume();
       // The end of the envelope; the descriptions before it contain nothing similar.
-      const text = await received(`"total":${products}`);
+      const text = (await received(`"total":${products}`)).replace(chunkHead, '');
       expect(text).toStartWith('HTTP/1.1 200 ');
       expect(text.match(/"description":"[^"]{60000}"/g)).toHaveLength(products);
       socket.destroy();
     }
     await beside.conclude('Slow readers', '10 clients do not read answers of 6 MB');
+  });
+
+  test('responses that nobody reads take a bounded part of memory, however many callers request them', async () => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const create = (path: string, body: object) =>
+      fetch(`${url}/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const body = '\u0001'.repeat(100_000);
+    for (let title = 0; title < 32; title++)
+      expect((await create('articles', { title: `${title}`, body })).status).toBe(201);
+    const statuses: number[] = [];
+    const unread: (() => void)[] = [];
+    for (const name of ['one', 'two', 'three', 'four', 'five', 'six']) {
+      const { key } = (await (await create('keys', { name, scopes: ['content:read'] })).json()) as {
+        key: string;
+      };
+      const lines = ['GET /v1/articles?perPage=32 HTTP/1.1', 'Host: localhost', `X-API-Key: ${key}`, '', ''];
+      for (let count = 0; count < 4; count++) {
+        const { status, disconnect } = await readHead(url, lines.join('\r\n'));
+        statuses.push(status);
+        unread.push(disconnect);
+      }
+    }
+    // 19 MB each, of which the system buffers 4: three to one caller, 13 to all.
+    const oneCaller = [200, 200, 200, 429];
+    const expected = [...oneCaller, ...oneCaller, ...oneCaller, ...oneCaller, 200, 503, 503, 503];
+    expect(statuses).toEqual([...expected, 503, 503, 503, 503]);
+    const meanwhile = others('unread');
+    for (let turn = 0; turn < 10; turn++) await meanwhile.create();
+    for (const disconnect of unread) disconnect();
+    await meanwhile.conclude('Unread responses', '6 callers request 24 pages of 19 MB and read none');
   });
 
   test(`${idleConnections} idle connections are kept, and others are served beside them`, async () => {

@@ -13,6 +13,7 @@ import { toFailureReply } from './failure.ts';
 import { createCommonHeaders } from './headers.ts';
 import { formatContentRange, readRange } from './ranges.ts';
 import type { Body, Reply } from './reply.ts';
+import { createSending } from './sending.ts';
 import type { Stopping } from './stopping.ts';
 
 /** The 304s per window that cost nothing, as a multiple of the caller's limit; further ones are charged. */
@@ -30,6 +31,7 @@ export interface ResponderOptions {
 export function createResponder(options: ResponderOptions) {
   const { clock, cors, quota, negotiate, compressor, stopping } = options;
   const common = createCommonHeaders(quota);
+  const sending = createSending();
 
   /**
    * Refunds a 304 for an entity tag, so that polling is cheap for both sides. Conditions that hold for any version
@@ -139,7 +141,7 @@ export function createResponder(options: ResponderOptions) {
     if (isDated) headers.set('Last-Modified', reply.lastModifiedText ?? formatHttpDate(changed * 1000));
     headers.set('X-Request-ID', exchange.requestId);
     headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
-    const response = new Response(toSendable(body), { status, headers });
+    const response = new Response(toSendable(exchange, reply, body), { status, headers });
     if (state.limit !== quota.limit) common.showLimit(response.headers, state.limit);
     if (reply.headers !== undefined) setAll(response.headers, reply.headers);
     if (coding !== undefined) response.headers.set('Content-Encoding', coding);
@@ -152,28 +154,14 @@ export function createResponder(options: ResponderOptions) {
     if (stopping.hasBegun()) response.headers.set('Connection', 'close');
     return response;
   }
+
+  /** @throws HttpError 429, 503; never after a change, which the client must not repeat */
+  function toSendable({ endpoint, method, subject }: Exchange, { ranged }: Reply, body: Body | null) {
+    if (body === null || body instanceof Blob || ranged === true || method === 'HEAD') return body;
+    return sending.toSendable(body, subject, method === 'GET' && endpoint?.exemptFromQuota !== true);
+  }
 }
 
 function setAll(headers: Headers, values: Readonly<Record<string, string>>): void {
   for (const name in values) headers.set(name, values[name] ?? '');
-}
-
-/** Bytes that a Response copies at once: copying the longest pages would take long. */
-const maxCopied = 16 * 1024 * 1024;
-/** Bytes of a longer body that are sent at a time, as fast as the client reads them. */
-const chunkBytes = 1024 * 1024;
-
-function toSendable(body: Body | null): Body | ReadableStream<Uint8Array> | null {
-  if (!(body instanceof Uint8Array) || body.byteLength <= maxCopied) return body;
-  let sent = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        controller.enqueue(body.subarray(sent, sent + chunkBytes));
-        sent += chunkBytes;
-        if (sent >= body.byteLength) controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -74,13 +74,12 @@ describeOnDatabases('pages of long items on %s', kind => {
     },
   );
 
-  test('HEAD has the Content-Length of GET', async () => {
+  test('HEAD has the entity tag of GET, and the length of its body', async () => {
     const path = '/v1/articles?perPage=100';
     const headers = { Authorization: `Bearer ${service.tokens.admin}`, 'Accept-Encoding': 'identity' };
     const got = await fetch(`${service.url}${path}`, { headers });
     const bytes = (await got.arrayBuffer()).byteLength;
     expect(bytes).toBeGreaterThan(count * length);
-    expect(got.headers.get('content-length')).toBe(`${bytes}`);
     const head = await fetch(`${service.url}${path}`, { method: 'HEAD', headers });
     expect(head.headers.get('etag')).toBe(got.headers.get('etag'));
     expect(head.headers.get('content-length')).toBe(`${bytes}`);

@@ -82,8 +82,10 @@ export const nowOf = (service: Pick<TestService, 'clock'>) => new Date(service.c
 export async function addProduct(service: TestService, fields: object = {}): Promise<Product> {
   const body = { name: 'Lamp', price: 12.5, ...fields };
   const made = await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body });
-  if (made.status !== 201) throw new Error(`POST /v1/products answered ${made.status}: ${made.text}`);
-  return made.body;
+  if (made.status === 201) return made.body;
+  const reasons = service.log().filter(({ level }) => level === 'warn' || level === 'error');
+  const reason = reasons.map(line => JSON.stringify(line)).at(-1) ?? '';
+  throw new Error(`POST /v1/products answered ${made.status}: ${made.text} ${reason}`);
 }
 
 export const pathOf = (product: Pick<Product, 'id'>) => `/v1/products/${product.id}`;

@@ -105,3 +105,23 @@ export function dripping(
   socket.on('close', () => resolve({ text, sent, seconds: (performance.now() - started) / 1000 }));
   return promise;
 }
+
+/** Sends a request and reads the head of its response only. @returns its status, and a function that disconnects */
+export function readHead(
+  url: string,
+  request: string,
+): Promise<{ readonly status: number; readonly head: string; readonly disconnect: () => void }> {
+  const { hostname, port } = new URL(url);
+  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof readHead>>>();
+  const socket = connect(Number(port), hostname, () => socket.write(request));
+  let head = '';
+  socket.on('error', reject);
+  socket.on('data', chunk => {
+    head += chunk.toString('latin1');
+    if (!head.includes('\r\n\r\n')) return;
+    socket.pause();
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0);
+    resolve({ status, head, disconnect: () => void socket.destroy() });
+  });
+  return promise;
+}

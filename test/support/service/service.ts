@@ -77,6 +77,8 @@ export async function startTestService(
     // Enough for two concurrent writing transactions beside a group of them, and for connections of each kind. With
     // four there are no groups, and ten cost PostgreSQL a sixth more.
     DATABASE_POOL: '6',
+    // A busy machine may take longer than the default of 3 seconds for a transaction.
+    DATABASE_LOCK_TIMEOUT: '20',
     // Set by the test run through a pooler; otherwise empty.
     DATABASE_POOLER: process.env.TEST_POOLER_SETTING ?? '',
     ...(kind === 'postgresql' && isOwn && settings.DATABASE_URL === undefined
