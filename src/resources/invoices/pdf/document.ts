@@ -2,18 +2,9 @@
  * The layout of an invoice: A4, with as many pages as the items need. The bytes depend only on the content of the
  * invoice, so that the entity tag never changes and is the same on every replica.
  */
-import { formatMoney, formatPrice } from '../../../money.ts';
-import { type KeptItem, parseExactPrice, parseOptions } from '../../orders/store.ts';
-import type { Snapshot } from '../store.ts';
+import type { InvoiceContent, PrintedItem } from './content.ts';
 import { createFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
-
-export interface InvoiceDocument extends Required<Snapshot> {
-  readonly number: string;
-  readonly order: number;
-  /** Epoch milliseconds. */
-  readonly issuedAt: number;
-}
 
 /** The right edges of the columns of figures, and the position and width of names, in points from the left edge. */
 const columns = { name: 50, nameWidth: 240, quantity: 335, unitPrice: 440, amount: 545 };
@@ -21,7 +12,7 @@ const small = 9;
 const line = 13;
 const grey = 0.45;
 
-export type DrawInvoice = (invoice: InvoiceDocument) => Promise<Uint8Array<ArrayBuffer>>;
+export type DrawInvoice = (invoice: InvoiceContent) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** @returns a function that draws invoices; it reads each font once */
 export function createInvoiceDrawer(): DrawInvoice {
@@ -38,24 +29,19 @@ export function createInvoiceDrawer(): DrawInvoice {
     const sheet = createSheet(options, fonts);
     drawLetterhead(sheet, invoice);
     drawTableHead(sheet);
-    for (const item of invoice.items) drawItemRow(sheet, item, invoice.currency);
+    for (const item of invoice.items) drawItemRow(sheet, item);
     drawTotals(sheet, invoice);
     return sheet.finish(invoice.number);
   };
 }
 
 /** The texts that users have written, in any language. */
-function collectTexts({ seller, customer, items }: InvoiceDocument): string[] {
-  const described = items.flatMap(item => [item.name, ...formatDetails(item)]);
+function collectTexts({ seller, customer, items }: InvoiceContent): string[] {
+  const described = items.flatMap(item => [item.name, ...item.details]);
   return [seller.name, ...seller.address, customer.name, customer.email, ...described];
 }
 
-function formatDetails(item: KeptItem): string[] {
-  const options = Object.entries(parseOptions(item) ?? {}).map(([name, value]) => `${name}: ${value}`);
-  return [options.join(', '), item.sku ?? ''].filter(text => text !== '');
-}
-
-function drawLetterhead(sheet: Sheet, { number, order, issueDate, seller, customer }: InvoiceDocument): void {
+function drawLetterhead(sheet: Sheet, { number, order, issueDate, seller, customer }: InvoiceContent): void {
   sheet.text('Invoice', { x: 50, size: 24, bold: true });
   sheet.text(seller.name, { right: 545, width: 320, size: 11, bold: true });
   sheet.down(line);
@@ -67,7 +53,7 @@ function drawLetterhead(sheet: Sheet, { number, order, issueDate, seller, custom
   const facts = [
     ['Invoice number', number],
     ['Date', issueDate],
-    ['Order', String(order)],
+    ['Order', order],
   ] as const;
   const start = sheet.position();
   for (const [name, value] of facts) {
@@ -99,15 +85,15 @@ function drawTableHead(sheet: Sheet): void {
   sheet.down(line);
 }
 
-function drawItemRow(sheet: Sheet, item: KeptItem, currency: string): void {
+function drawItemRow(sheet: Sheet, item: PrintedItem): void {
   const names = sheet.wrapped(item.name, columns.nameWidth, small);
-  const details = formatDetails(item).flatMap(text => sheet.wrapped(text, columns.nameWidth, 7));
+  const details = item.details.flatMap(text => sheet.wrapped(text, columns.nameWidth, 7));
   sheet.reserve((names.length + details.length) * line + 4);
   const drawFigure = (text: string, right: number, width: number) =>
     sheet.text(text, { right, width, size: small });
-  drawFigure(String(item.quantity), columns.quantity, 40);
-  drawFigure(formatUnitPrice(item, currency), columns.unitPrice, 95);
-  drawFigure(formatAmount(item.total, currency), columns.amount, 95);
+  drawFigure(item.quantity, columns.quantity, 40);
+  drawFigure(item.unitPrice, columns.unitPrice, 95);
+  drawFigure(item.amount, columns.amount, 95);
   for (const text of names) {
     sheet.text(text, { x: columns.name, size: small });
     sheet.down(line);
@@ -119,12 +105,12 @@ function drawItemRow(sheet: Sheet, item: KeptItem, currency: string): void {
   sheet.down(4);
 }
 
-function drawTotals(sheet: Sheet, { issueDate, total, currency }: InvoiceDocument): void {
+function drawTotals(sheet: Sheet, { issueDate, total }: InvoiceContent): void {
   sheet.reserve(5 * line);
   sheet.rule();
   sheet.down(line + 4);
   sheet.text('Total', { x: 345, size: 11, bold: true });
-  sheet.text(formatMoney(total, currency), { right: columns.amount, width: 150, size: 11, bold: true });
+  sheet.text(total, { right: columns.amount, width: 150, size: 11, bold: true });
   sheet.down(2 * line);
   sheet.text(`Paid in full on ${issueDate}.`, {
     right: columns.amount,
@@ -132,12 +118,3 @@ function drawTotals(sheet: Sheet, { issueDate, total, currency }: InvoiceDocumen
     size: small,
   });
 }
-
-function formatUnitPrice(item: KeptItem, currency: string): string {
-  const exact = parseExactPrice(item);
-  return exact === undefined ? formatAmount(item.unit_price, currency) : formatPrice(exact, currency);
-}
-
-/** Without the currency, which only the total shows. */
-const formatAmount = (minor: number, currency: string) =>
-  formatMoney(minor, currency).slice(currency.length + 1);

@@ -6,14 +6,14 @@ import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { HttpError } from '../../../http/errors.ts';
 import { requireSpareFiles } from '../../../open-files.ts';
-import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from '../store.ts';
-import type { InvoiceDocument } from './document.ts';
+import type { StoredInvoice } from '../store.ts';
+import { type InvoiceContent, toContent } from './content.ts';
 
 /** The messages to the thread and back. */
 export interface DrawRequest {
   /** Identifies the drawing. */
   readonly id: string;
-  readonly invoice: InvoiceDocument;
+  readonly invoice: InvoiceContent;
 }
 export type DrawResult = { readonly id: string } & (
   | { readonly bytes: Uint8Array<ArrayBuffer> }
@@ -35,9 +35,7 @@ export function createPdfs() {
       const id = computeDrawingId(row);
       const known = cached.get(id);
       if (known !== undefined) return known;
-      const { order_id: order, created_at: issuedAt } = row;
-      const number = formatInvoiceNumber(row.number);
-      const bytes = await draw({ id, invoice: { number, order, issuedAt, ...parseSnapshot(row) } });
+      const bytes = await draw({ id, invoice: toContent(row) });
       cached.set(id, bytes);
       return bytes;
     },
