@@ -16,7 +16,7 @@ import { createNegotiate, createNotAcceptableError, json, requireBodyType } from
 import { isLocal, readClientAddress } from './http/quota/client-address.ts';
 import { createRateLimitError, type Quota } from './http/quota/index.ts';
 import { checkHost, readRequestUrl } from './http/request/address.ts';
-import { dropRest, readBody, refusePartialBody } from './http/request/body.ts';
+import { createBodyReader, dropRest, refusePartialBody } from './http/request/body.ts';
 import * as requests from './http/request/index.ts';
 import {
   createMemberCheck,
@@ -69,6 +69,7 @@ export function createApp(options: AppOptions) {
   const { config, clock, stopping, quota, observer, database, versions } = options;
   const negotiate = createNegotiate();
   const parseQuery = requests.createQueryParser();
+  const readBody = createBodyReader();
   const parseBody = requests.createBodyParser();
   const refuseUnknownMembers = createMemberCheck();
   const cors = createCors(config.CORS_ORIGINS);

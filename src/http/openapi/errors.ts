@@ -51,7 +51,7 @@ function* generateLayerErrors(endpoint: Endpoint): Generator<ErrorCode> {
   const { method, access, body, params } = endpoint;
   yield* commonErrors;
   if (endpoint.exemptFromQuota !== true) yield* fromDatabase;
-  if (endpoint.exemptFromQuota !== true && method === 'GET') yield 'SERVICE_BUSY';
+  if (endpoint.exemptFromQuota !== true && (method === 'GET' || body !== undefined)) yield 'SERVICE_BUSY';
   if (access.kind === 'protected') yield* ['UNAUTHORIZED', 'TOKEN_EXPIRED', 'FORBIDDEN'] as const;
   if (params !== undefined && endpoint.neverNotFound !== true) yield 'NOT_FOUND';
   if (body !== undefined) {

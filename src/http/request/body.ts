@@ -5,11 +5,14 @@
  */
 import { waitAtMost } from '../../turns/wait.ts';
 import { createFieldError, HttpError } from '../errors.ts';
+import { createTransfers } from '../quota/transfers.ts';
 
 /** The part of a body that has not been read. */
 export type Unread = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
 
-/** Bytes of the first buffer of a body whose length was not declared. */
+/** Bodies of at most this many bytes are not counted. */
+const maxUncounted = 256 * 1024;
+/** Bytes of the first buffer of a body that is read in chunks. */
 const firstBytes = 16 * 1024;
 /** Maximum number of bytes to drop. */
 const maxBytes = 64 * 1024 * 1024;
@@ -18,39 +21,84 @@ const maxMs = 10_000;
 /** Milliseconds without a byte after which the client is assumed to be waiting. */
 const maxSilenceMs = 1000;
 
-/**
- * Reads the whole body, as bytes.
- * @param exchange its `unread` is set to the rest of a body that is too large
- * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes
- */
-export async function readBody(
-  exchange: { readonly request: Request; unread: Unread | undefined },
-  limit: number,
-): Promise<Uint8Array> {
-  const { request } = exchange;
-  // Bun joins headers of the same name; of two equal lengths one counts (RFC 9110 §8.6).
-  const declared = request.headers.get('content-length')?.split(', ', 1)[0] ?? null;
-  if (declared !== null && Number(declared) <= limit) return request.bytes();
-  if (request.body === null) return new Uint8Array();
-  const reader: Unread = request.body.getReader();
-  // Chunks are copied into one buffer: those of a single byte would take a hundred times their size.
-  let held = new Uint8Array(Math.min(limit, firstBytes));
-  let size = Number(declared ?? 0);
-  while (size <= limit) {
-    const { done, value } = await reader.read();
-    if (done) return held.subarray(0, size);
-    const end = size + value.byteLength;
-    if (end <= limit) {
-      if (end > held.byteLength) held = growBytes(held, Math.min(limit, Math.max(end, 2 * held.byteLength)));
-      held.set(value, size);
+/** What is read: `unread` is set to the rest of a body that is refused. */
+interface Reading {
+  readonly request: Request;
+  /** The caller. */
+  readonly subject: string;
+  unread: Unread | undefined;
+}
+
+export function createBodyReader() {
+  const transfers = createTransfers({
+    maxOfCaller: 128 * 1024 * 1024,
+    max: 512 * 1024 * 1024,
+    messages: {
+      caller: 'of earlier requests of yours are still being received; complete them first.',
+      all: 'of long requests are being received from clients; retry when they have been completed.',
+    },
+    headers: { Connection: 'close' },
+  });
+
+  /**
+   * Reads the whole body, as bytes.
+   * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes; 429, 503 when too many long
+   *   bodies are unfinished
+   */
+  return async function readBody(reading: Reading, limit: number): Promise<Uint8Array> {
+    const { request, subject } = reading;
+    // Bun joins headers of the same name; of two equal lengths one counts (RFC 9110 §8.6).
+    const declared = request.headers.get('content-length')?.split(', ', 1)[0] ?? null;
+    let counted = 0;
+    const finished: (() => void)[] = [];
+    const count: Count = bytes => {
+      if (bytes <= maxUncounted) return;
+      transfers.requireRoom(subject, bytes - counted);
+      finished.push(transfers.begin(subject, bytes - counted));
+      counted = bytes;
+    };
+    let reader: Unread | undefined;
+    try {
+      if (Number(declared) > limit) throw createTooLargeError(limit);
+      if (declared !== null && Number(declared) <= maxUncounted) return await request.bytes();
+      if (request.body === null) return new Uint8Array();
+      reader = request.body.getReader();
+      return await readChunks(reader, limit, count);
+    } catch (error) {
+      if (error instanceof HttpError) reading.unread = reader ?? request.body?.getReader();
+      throw error;
+    } finally {
+      for (const finish of finished) finish();
     }
-    size = end;
-  }
-  exchange.unread = reader;
-  throw new HttpError('PAYLOAD_TOO_LARGE', {
+  };
+}
+
+const createTooLargeError = (limit: number) =>
+  new HttpError('PAYLOAD_TOO_LARGE', {
     message: `The body is larger than ${limit} bytes.`,
     headers: { Connection: 'close' },
   });
+
+/** Called with the bytes that a body takes, before they become more. @throws HttpError */
+type Count = (bytes: number) => void;
+
+/** Copies the chunks into one buffer: those of a single byte would take a hundred times their size. */
+async function readChunks(reader: Unread, limit: number, count: Count): Promise<Uint8Array> {
+  let held = new Uint8Array(Math.min(limit, firstBytes));
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return held.subarray(0, size);
+    const end = size + value.byteLength;
+    if (end > limit) throw createTooLargeError(limit);
+    if (end > held.byteLength) {
+      const length = Math.min(limit, Math.max(end, 2 * held.byteLength));
+      count(length);
+      held = growBytes(held, length);
+    }
+    held.set(value, size);
+    size = end;
+  }
 }
 
 function growBytes(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
