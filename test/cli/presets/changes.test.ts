@@ -43,6 +43,16 @@ const changes: readonly Change[] = [
     after: uncounted,
   },
   {
+    name: 'a bundle, whose own quantity is always 0, is in stock again',
+    shop: 'magento',
+    files: [
+      [magento, 'P,bundle,Plates,1,"Catalog, Search",10,0,0,1,1'],
+      [magento, 'P,bundle,Plates,1,"Catalog, Search",10,0,1,1,1'],
+    ],
+    before: { stock: { tracked: true, onHand: 0 }, available: false },
+    after: uncounted,
+  },
+  {
     name: 'the shop no longer tracks stock',
     shop: 'shopify',
     files: [

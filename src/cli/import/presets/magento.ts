@@ -2,6 +2,7 @@
 import { isAddress, keepDeepestPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
 import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
 import {
+  outOfStock,
   parseAddresses,
   parseGtin,
   parseLabels,
@@ -238,7 +239,11 @@ function readVariant(
   return { ...sold, gtin, options, image: parseVariantImage(row.text('baseImage'), drafting) };
 }
 
+/** Types whose products Magento sells from the stock of the products in them: their own quantity is always 0. */
+const isComposite = (row: Row): boolean => /^(?:bundle|grouped)$/i.test(row.text('type'));
+
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
+  if (isComposite(row)) return row.text('isInStock') === '0' ? outOfStock : uncounted;
   const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
   const isOut = row.text('isInStock') === '0';
   const pieces = readPiecesCell(row, 'quantity', drafting, isOut);
