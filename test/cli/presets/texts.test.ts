@@ -1,5 +1,8 @@
-/** Texts in shops' files: entities, category paths with commas, names of attributes that give the same key, images. */
-import { expect, test } from 'bun:test';
+/**
+ * Texts in shops' files: entities, category paths with commas, names of attributes that give the same key, images, and
+ * titles and options that a feed declares.
+ */
+import { describe, expect, test } from 'bun:test';
 import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 const csvOf = (rows: readonly (readonly string[])[]): string =>
@@ -186,3 +189,91 @@ test('images beyond a hundred, and long texts of images, are left out and counte
     expect(made?.images.map(({ alt }) => alt?.length)).toEqual([500, undefined, ...Array(98).fill(500)]);
     expect((await place.runHere(['import', file, '--preset', 'shopify'])).out).toContain('1 unchanged');
   }));
+
+const nested = (name: string, ...parts: readonly string[]): string =>
+  `<g:${name}>${parts.map((text, index) => `<g:${partNames[name]?.[index]}>${text}</g:${partNames[name]?.[index]}>`).join('')}</g:${name}>`;
+const partNames: Readonly<Record<string, readonly string[]>> = {
+  variant_option: ['name', 'value'],
+  structured_title: ['digital_source_type', 'content'],
+  structured_description: ['digital_source_type', 'content'],
+};
+const machine = 'trained_algorithmic_media';
+
+describe('what a feed for Google declares', () => {
+  const feed = (...items: readonly string[]): string =>
+    `<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0"><channel>${items
+      .map(
+        item =>
+          `<item><g:price>9 EUR</g:price><g:availability>in_stock</g:availability><g:image_link>https://s.example/1.jpg</g:image_link>${item}</item>`,
+      )
+      .join('')}</channel></rss>`;
+  const shoe = (id: string, width: string, size: string, rest = ''): string =>
+    [
+      `<g:id>${id}</g:id><g:item_group_id>SHOE</g:item_group_id><g:item_group_title>Shoe &amp; lace</g:item_group_title>`,
+      nested('structured_title', machine, `Shoe: ${width}`),
+      nested('variant_option', 'shoe width', width) + nested('variant_option', 'EU size', size),
+      `<g:size>${size}</g:size><g:ads_label>a</g:ads_label><g:ads_label>b</g:ads_label>${rest}`,
+    ].join('');
+  const shoes = [
+    { 'Shoe width': 'narrow', 'EU size': '8,5' },
+    { 'Shoe width': 'wide', 'EU size': '8,5' },
+    { 'Shoe width': 'wide', 'EU size': '9' },
+  ];
+
+  test('titles, descriptions and options in XML', () =>
+    onCatalog(async place => {
+      const file = feed(
+        shoe('1', 'narrow', '8,5', nested('structured_description', machine, 'Soft: very')),
+        shoe('2', 'wide', '8,5'),
+        shoe('3', 'wide', '9'),
+        `<g:id>4</g:id><g:title>Sock</g:title>${nested('structured_title', machine, 'Sock, "warm"')}`,
+      );
+      const command = ['import', place.file('g.xml', file), '--preset', 'google'];
+      const ended = await place.runHere(command);
+      expect(ended.out).toContain('2 created, 0 updated, 0 unchanged, 0 rejected');
+      expect(ended.err).not.toContain('different titles');
+      const [made, sock] = await productsOf(place);
+      expect(made).toMatchObject({ name: 'Shoe & lace', description: 'Soft: very' });
+      expect(made?.attributes).toEqual({ size: ['8,5', '9'], ads_label: 'a,b' });
+      expect((await variantsOf(place)).map(({ options }) => options)).toEqual(shoes);
+      expect(sock).toMatchObject({
+        name: 'Sock',
+        attributes: { structured_title: `${machine}:Sock, "warm"` },
+      });
+      expect((await place.runHere(command)).out).toContain('0 updated, 2 unchanged');
+    }));
+
+  test('the same in a table', () =>
+    onCatalog(async place => {
+      const columns = ['id', 'structured_title', 'price', 'availability', 'image_link', 'variant_option'];
+      const row = (id: string, title: string, option: string): string =>
+        [id, title, '9 EUR', 'in_stock', '', option, 'SHOE', 'Shoe'].join('\t');
+      const file = [
+        [...columns, 'item_group_id', 'item_group_title'].join('\t'),
+        row('1', `${machine}:"Shoe: narrow"`, 'Shoe width:narrow,EU size:"8,5"'),
+        row('2', ':Shoe, wide', 'Shoe width:wide, EU size:8,5'),
+        row('3', ':Shoe, wide', 'EU size:9,Shoe width:wide'),
+        [...'4|:Sock: long|9 EUR|in_stock||Size:M,Material||'.split('|')].join('\t'),
+      ].join('\n');
+      const ended = await place.runHere(['import', place.file('g.tsv', file), '--preset', 'google']);
+      expect(ended.out).toContain('2 created, 0 updated, 0 unchanged, 0 rejected');
+      expect((await productsOf(place)).map(({ name, attributes }) => [name, attributes])).toEqual([
+        ['Shoe', {}],
+        ['Sock: long', { variant_option: 'Size:M,Material' }],
+      ]);
+      expect((await variantsOf(place)).map(({ options }) => options)).toEqual(shoes);
+    }));
+
+  test('options that do not distinguish all rows are an attribute', () =>
+    onCatalog(async place => {
+      const file = feed(shoe('1', 'wide', '9'), shoe('2', 'wide', '9', '<g:color>red</g:color>'));
+      await place.runHere(['import', place.file('g.xml', file), '--preset', 'google']);
+      expect((await variantsOf(place)).map(({ options }) => options)).toEqual([
+        { Color: 'None', Size: '9' },
+        { Color: 'red', Size: '9' },
+      ]);
+      expect(await productsOf(place)).toMatchObject([
+        { attributes: { variant_option: 'shoe width:wide,EU size:9' } },
+      ]);
+    }));
+});

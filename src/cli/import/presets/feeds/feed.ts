@@ -18,12 +18,16 @@ import type { Draft, Drafting, Preset, Row, RowPlacement, Stock, Uncounted } fro
 import { readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readAgreed } from '../rows.ts';
 import { readCategories } from './categories.ts';
-import { type GroupOptions, readGroupOptions } from './options.ts';
+import type { GroupOptions } from './declared.ts';
+import { readGroupOptions } from './options.ts';
+import { keepStructured, readStructured } from './structured.ts';
 
 export const feedColumns = {
   id: ['id'],
-  title: ['title'],
-  description: ['description'],
+  title: ['title', 'structured_title'],
+  structuredTitle: ['structured_title'],
+  description: ['description', 'structured_description'],
+  structuredDescription: ['structured_description'],
   availability: ['availability'],
   price: ['price'],
   sale: ['sale_price'],
@@ -32,6 +36,7 @@ export const feedColumns = {
   gtin: ['gtin'],
   mpn: ['mpn'],
   group: ['item_group_id'],
+  groupTitle: ['item_group_title'],
   productType: ['product_type'],
   googleCategory: ['google_product_category'],
   image: ['image_link', 'image[0].url'],
@@ -45,8 +50,16 @@ const members = {
 } as const;
 
 /** Columns that a product may have several values of: in a column each, or in one, separated by commas. */
-const repeated =
-  /^(?:g:)?(?:additional[_ ]image[_ ]links?|product[_ ](?:detail|highlight|type)|shipping|tax|certification|promotion[_ ]id|(?:in|ex)cluded[_ ]destination|shopping[_ ]ads[_ ]excluded[_ ]country)$/i;
+const repeated = new RegExp(
+  `^(?:g:)?(?:${[
+    ...['additional image links?', 'lifestyle image link', 'video link', 'product (?:detail|highlight|type)'],
+    ...['variant option', 'size type', 'certification', 'promotion id', 'ads labels?', 'adwords labels'],
+    ...['shipping', 'carrier shipping', 'free shipping threshold', 'handling cutoff time', 'tax'],
+    ...['loyalty program', 'sustainability incentive', 'shopping ads excluded country'],
+    '(?:in|ex)cluded destination',
+  ].join('|')})$`.replaceAll(' ', '[_ ]'),
+  'i',
+);
 
 /** The parts of values with colons. XML feeds have elements for them, in any order, and only for those with a value. */
 const places: ReadonlyMap<string, readonly string[]> = new Map([
@@ -61,6 +74,9 @@ const places: ReadonlyMap<string, readonly string[]> = new Map([
   ['installment', ['months', 'amount', 'downpayment', 'credit_type']],
   ['subscription_cost', ['period', 'period_length', 'amount']],
   ['free_shipping_threshold', ['country', 'price_threshold']],
+  ['variant_option', ['name', 'value']],
+  ['structured_title', ['digital_source_type', 'content']],
+  ['structured_description', ['digital_source_type', 'content']],
   ['product_detail', ['section_name', 'attribute_name', 'attribute_value']],
   [
     'certification',
@@ -69,7 +85,9 @@ const places: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Columns that hold one value for the product, which may be repeated in each row. */
-const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];
+const ofProduct = [
+  ...['description', 'brand', 'productType', 'googleCategory', 'facebookCategory', 'groupTitle'],
+];
 
 /** The members that both presets have. */
 export const feed: Omit<Preset, 'name' | 'file' | 'columns' | 'signs'> = {
@@ -93,8 +111,9 @@ function getFeedPlacement(row: Row): RowPlacement {
   return id === '' ? { alone: true } : { product: `id:${id}` };
 }
 
-function draftFeedProduct(all: readonly Row[], given: Drafting): Draft {
+function draftFeedProduct(read: readonly Row[], given: Drafting): Draft {
   const drafting = { ...given, keyOf: (name: string) => given.keyOf(removeNamespace(name)) };
+  const all = read.map(readStructured);
   const { rows: shown, isArchived } = leaveOutHidden(all, drafting);
   const [first, ...others] = shown;
   if (first === undefined) throw new Error('a product without rows');
@@ -118,13 +137,15 @@ function draftFeedProduct(all: readonly Row[], given: Drafting): Draft {
     drafting,
     first.columns.rest.filter(column => !columns.includes(column) || isShared(rows, column)),
   );
+  keepStructured(attributes, rows, drafting);
   const [category, categories] = readCategories(product, drafting, attributes);
   keepOthers(attributes, rows, ofProduct);
+  if (!isGroup) attributes.add('item_group_title', first.text('groupTitle'));
   return {
     fields: {
       ...{ ...own, image: undefined },
       externalId: group || first.text('id'),
-      name: isGroup ? nameGroup(all.map(readTitle), drafting) : readTitle(first),
+      name: isGroup ? nameGroup(all, drafting) : readTitle(first),
       description: product.text('description'),
       brand: decodePlainText(product.text('brand')),
       mpn: readAgreed(rows, 'mpn', attributes),
@@ -210,7 +231,10 @@ function readStatus(row: Row): string | undefined {
   return row.text('status') === '' && row.text('visibility') === '' ? undefined : 'active';
 }
 
-function nameGroup(titles: readonly string[], { note }: Drafting): string {
+function nameGroup(rows: readonly Row[], { note }: Drafting): string {
+  const given = rows.map(row => row.text('groupTitle')).find(text => text !== '');
+  if (given !== undefined) return decodePlainText(given);
+  const titles = rows.map(readTitle);
   const name = findCommonTitle(titles);
   if (titles.some(title => title !== name))
     note(

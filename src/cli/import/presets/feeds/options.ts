@@ -4,6 +4,7 @@ import { decodePlainText } from '../cells.ts';
 import { normalizeColumn } from '../columns.ts';
 import { areDistinct, beyondOptions, chooseOptions, isDistinguishing } from '../draft.ts';
 import type { Drafting, Row } from '../preset.ts';
+import { type GroupOptions, readDeclaredOptions } from './declared.ts';
 
 /** Columns in which the variants of a group may differ. */
 const optionColumns = [
@@ -66,12 +67,6 @@ const nothing = 'None';
 
 const partial = 'columns with values for only some variants were kept as attributes of their product';
 
-export interface GroupOptions {
-  readonly columns: readonly string[];
-  /** Those of each row that becomes a variant, in the order of these rows. */
-  readonly options: readonly Readonly<Record<string, string>>[];
-}
-
 /**
  * @param all the rows of the group, @param rows those of them that become variants
  * @returns as many options as a product may have; the columns of the others can become attributes
@@ -81,6 +76,8 @@ export function readGroupOptions(
   rows: readonly Row[],
   { dropUnknown, note }: Pick<Drafting, 'dropUnknown' | 'note'>,
 ): GroupOptions {
+  const declared = readDeclaredOptions(all, rows, { note });
+  if (declared !== undefined) return declared;
   const differing = findOptionColumns(all);
   const cells = rows.map(row => readCells(row, differing, nothing));
   const isWhole = areDistinct(cells, differing);
