@@ -59,11 +59,11 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
   }
 
   return {
-    /** Those of the words that documents have. */
+    /** Those of the words that documents have, in the given order. */
     async known(session: Session, words: readonly string[]): Promise<Set<string>> {
-      const wanted = new Set(words.filter(canBeMisspelt));
-      const found = await readWordsUnder(session, [...wanted]);
-      return new Set(found.filter(word => wanted.has(word)));
+      const wanted = [...new Set(words.filter(canBeMisspelt))];
+      const found = new Set(await readWordsUnder(session, wanted));
+      return new Set(wanted.filter(word => found.has(word)));
     },
 
     /** Words that begin with `low`, of at most `length` letters, in order. */

@@ -72,4 +72,29 @@ describeOnDatabases('plurals on %s', kind => {
       expect([query, ...body.data.map(({ title }: { title: string }) => title)]).toEqual([query, ...titles]);
     }
   });
+
+  test('find the ends of other words by the singular first, in whatever order the database has them', async () => {
+    await using service = await startTestService(kind);
+    const starts = [
+      'otto',
+      'sales',
+      'fire',
+      'milk',
+      'post',
+      'snow',
+      'frog',
+      'work',
+      'sports',
+      'mail',
+      'gun',
+      'news',
+    ];
+    const forms = ['Man', 'Men', 'Mens'];
+    for (const name of forms) await addProduct(service, { name });
+    for (const end of ['men', 'man'])
+      for (const start of starts) await addProduct(service, { name: start + end });
+    const { body } = await call(service, { path: '/v1/search?type=product&perPage=50&q=mens', as: 'user' });
+    const titles: string[] = body.data.map(({ title }: { title: string }) => title);
+    expect(titles.toSorted()).toEqual([...forms, ...starts.map(start => `${start}man`)].toSorted());
+  });
 });
