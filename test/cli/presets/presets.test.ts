@@ -46,7 +46,7 @@ const scenarios: readonly Scenario[] = [
         tags: ['cotton', 'summer', 'new in'],
         attributes: {
           ...{ cost_per_item: ['9.1', '9.4'], seo_title: 'River tee' },
-          'fabric_product.metafields.shopify.fabric': 'cotton',
+          'fabric_product.metafields.shopify.fabric': ['cotton', 'hemp'],
         },
         options: [
           { name: 'Size', values: ['S', 'M'] },

@@ -47,7 +47,7 @@ export const shopifyFile = table(shopifyColumns, [
     ...{ 'Image Src': 'https://cdn.example/tee-2.jpg?v=1', 'Image Position': '2', 'Image Alt Text': 'Back' },
     ...{ 'Variant Image': 'https://cdn.example/tee-blue.jpg', 'Variant Weight Unit': 'g' },
     ...{ 'SEO Title': 'River tee', 'Google Shopping / MPN': 'NW-RT', 'Cost per item': '9.10' },
-    ...{ 'Fabric (product.metafields.shopify.fabric)': 'cotton', Status: 'active' },
+    ...{ 'Fabric (product.metafields.shopify.fabric)': 'cotton; hemp', Status: 'active' },
   },
   {
     ...tee,
@@ -61,7 +61,7 @@ export const shopifyFile = table(shopifyColumns, [
     ...{ 'Option1 Name': 'Title', 'Option1 Value': 'Default Title', 'Variant SKU': 'MUG-1' },
     ...{ 'Variant Grams': '0', 'Variant Price': '12', 'Variant Compare At Price': '0.00', Status: 'active' },
     ...{
-      'Variant Barcode': '12345',
+      'Variant Barcode': "'12345",
       'Variant Inventory Policy': 'continue',
       'Product Category': 'Uncategorized',
     },

@@ -1,4 +1,5 @@
 /** Reads product exports of Shopify, which have a row for each variant and each image, joined by handle. */
+import { splitList } from '../../../files/cells/list.ts';
 import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
 import {
   parseAddresses,
@@ -92,7 +93,7 @@ export const shopify: Preset = {
     const [first, ...rest] = rows;
     if (first === undefined) throw new Error('a product without rows');
     const product = foldRows(first, rest);
-    const attributes = createAttributeSet(drafting);
+    const attributes = createAttributeSet(drafting, removeApostrophe);
     const names = optionNumbers.map(number => product.text(`option${number}Name`));
     const ofVariants = removeRepeated(rows.filter(isVariant), drafting);
     const [only = first, ...others] = ofVariants;
@@ -100,7 +101,7 @@ export const shopify: Preset = {
     if (plain === undefined) requireValues(ofVariants);
     const [category, further] = readCategories(product, drafting);
     const sold = plain === undefined ? {} : claimSku(readSoldFields(plain, drafting, attributes), drafting);
-    addRest(attributes, { own: rows }, drafting);
+    addColumns(attributes, rows, drafting);
     keepOthers(attributes, rows, ['body', 'vendor', 'category', 'type']);
     return {
       fields: {
@@ -128,6 +129,25 @@ export const shopify: Preset = {
     } satisfies Draft;
   },
 };
+
+/** Shopify writes an apostrophe before numbers, so that spreadsheets take them for text. */
+const removeApostrophe = (text: string): string => text.replace(/^'(?=-?\d+(?:\.\d+)?$)/, '');
+
+/** Shopify's own metafields, which are lists: `Color (product.metafields.shopify.color-pattern)` has `red; blue`. */
+const listColumn = /\(product\.metafields\.shopify(?:--[^.()]+)?\.[^()]+\)$/i;
+
+function addColumns(attributes: AttributeSet, rows: readonly Row[], drafting: Drafting): void {
+  const { rest = [] } = rows[0]?.columns ?? {};
+  const lists = drafting.dropUnknown ? [] : rest.filter(column => listColumn.test(column));
+  addRest(
+    attributes,
+    { own: rows },
+    drafting,
+    rest.filter(column => !lists.includes(column)),
+  );
+  for (const column of lists)
+    for (const row of rows) attributes.add(column, splitList(row.cell(column), ';'));
+}
 
 const isVariant = (row: Row): boolean => row.text('option1Value') !== '' || row.text('price') !== '';
 
