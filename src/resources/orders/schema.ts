@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas, link } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { count, hasNoneTwice, identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
+import { maxOptionLengths } from '../products/members/options.ts';
 import { maxSkuLength } from '../products/members/shared.ts';
 
 const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
@@ -41,7 +42,7 @@ export const orderItem = z
       .nullable()
       .meta({ examples: ['LAMP-0001'] }),
     options: z
-      .record(text(50), text(100))
+      .record(text(maxOptionLengths.name), text(maxOptionLengths.value))
       .nullable()
       .meta({ examples: [null] })
       .describe('The options of the variant when it was ordered: `{"Size": "M"}`.'),

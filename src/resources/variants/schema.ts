@@ -5,13 +5,14 @@ import { identifier, text, timestamp } from '../../http/schema.ts';
 import { maxId } from '../../storage/database.ts';
 import { buildHalSchemas } from '../crud/schema.ts';
 import { gtin, gtinParameter } from '../products/members/gtin.ts';
+import { maxOptionLengths } from '../products/members/options.ts';
 import { compareAtPrice, maxSkuLength, weight } from '../products/members/shared.ts';
 import { changedStock, sentStock, stock, stockText } from '../products/members/stock.ts';
 
 const sku = text(maxSkuLength).describe('Unique among products and variants.');
 const price = z.number().min(0).describe('In the currency of the product; null to use the product’s price.');
 const options = z
-  .record(text(50), text(100))
+  .record(text(maxOptionLengths.name), text(maxOptionLengths.value))
   .describe('A value for each option of the product.')
   .meta({ maxProperties: 5, examples: [{ Finish: 'Oiled' }] });
 const imageId = identifier().describe('An image of the product.');

@@ -1,6 +1,7 @@
 /** Variants of products: what they may hold, what their product shows of them, and unique combinations and skus. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, type Product, pathOf } from '../../support/data/catalog.ts';
+import { userIdOf } from '../../support/data/people.ts';
 import { chosen, variantCalls } from '../../support/data/variants.ts';
 import { call } from '../../support/http/http.ts';
 import { play } from '../../support/http/scenario.ts';
@@ -198,5 +199,26 @@ describeOnDatabases('variants on %s', kind => {
     expect((await send('PATCH', path, { sku: null })).status).toBe(200);
     expect(await bySku(`W-${kind}`)).toEqual([]);
     expect((await send('PATCH', pathOf(product), { sku: `V-${kind}` })).status).toBe(200);
+  });
+
+  test('values of options may be as long as in shops: 255 characters', async () => {
+    const value = '長'.repeat(255);
+    const names = [1, 2, 3, 4, 5].map(number => `Option ${number}`);
+    const product = await shirt({ options: names.map(name => ({ name, values: [value] })) });
+    const options = Object.fromEntries(names.map(name => [name, value]));
+    const variant = await add(product, { options });
+    expect(variant.options).toEqual(options);
+    const path = `/v1/products?attr.option_1=${encodeURIComponent(value)}`;
+    const { body } = await call(service, { path, as: 'user' });
+    expect(body.data.map(({ id }: Product) => id)).toEqual([product.id]);
+    const items = [{ productId: product.id, variantId: variant.id, quantity: 1 }];
+    const buyer = await userIdOf(service, 'user');
+    const order = await call(service, {
+      ...{ method: 'POST', path: `/v1/users/${buyer}/orders`, as: 'user', body: { items } },
+    });
+    expect([order.status, order.body.items?.[0]?.options]).toEqual([201, options]);
+    const longer = { options: [{ name: 'Size', values: [`${value}長`] }] };
+    const refused = await send('PATCH', pathOf(product), longer);
+    expect([refused.status, refused.body.details[0].field]).toEqual([400, 'options.0.values.0']);
   });
 });

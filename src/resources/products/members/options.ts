@@ -5,17 +5,19 @@ import { hasNoneTwice, text } from '../../../http/schema.ts';
 /** The maximum number of options of a product, and of values of an option. */
 export const maxOptions = 5;
 export const maxValues = 200;
+/** The maximum length of a name and of a value: values in shops may be sentences. */
+export const maxOptionLengths = { name: 50, value: 255 } as const;
 
 const twice = { params: { rule: 'uniqueItems' } };
 
 const option = z
   .object({
-    name: text(50)
+    name: text(maxOptionLengths.name)
       .refine(name => name !== '__proto__', { error: 'cannot be a name', params: { rule: 'name' } })
       .describe('The name, as variants use it.')
       .meta({ examples: ['Size'] }),
     values: z
-      .array(text(100))
+      .array(text(maxOptionLengths.value))
       .min(1)
       .max(maxValues)
       .refine(hasNoneTwice, { error: 'must not name a value twice', ...twice })
