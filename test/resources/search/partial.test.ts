@@ -92,3 +92,18 @@ describeOnDatabases('searches with hits for some of the words on %s', kind => {
     expect(filler.meta.total).toBeGreaterThan(20);
   });
 });
+
+describeOnDatabases('hits that only resemble a word on %s', kind => {
+  test('come after hits that have another word, however many there are', async () => {
+    await using service = await startTestService(kind);
+    const shoes = ['Puma Suede Classic', 'Suede Boots', 'Suede Loafers', 'Suede Slippers'];
+    for (const name of shoes) await addProduct(service, { name });
+    for (let index = 0; index < 60; index += 1)
+      await addProduct(service, { name: `Luminária ${index}`, description: 'Para uma mesa elegante' });
+    const { body } = await call(service, { path: '/v1/search?type=product&q=puma+suede', as: 'user' });
+    const titles: string[] = body.data.map(({ title }: { title: string }) => title);
+    expect(titles[0]).toBe('Puma Suede Classic');
+    expect(titles.slice(0, shoes.length).toSorted()).toEqual(shoes);
+    expect(body.data[shoes.length].missing).toEqual(['puma', 'suede']);
+  });
+});

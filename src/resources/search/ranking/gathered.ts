@@ -63,16 +63,18 @@ export async function gather(request: GatherRequest): Promise<Gathered | undefin
   const positions = read.length === 1 ? (read[0] ?? []) : [...new Set(read.flat())].sort((a, b) => a - b);
   /** For each position, which of the words it has: one bit for each. */
   const had = new Uint32Array(positions.length);
+  /** Whether it has one of them, other than a filler, without a guess. */
+  const isSure = new Uint8Array(positions.length);
+  const findAmong = (word: QueryWord) => reader.among(session, getChoices(word), positions, visible, any);
   for (const [index, word] of possible.entries()) {
-    const own =
-      read[rare.indexOf(word)] ?? (await reader.among(session, getChoices(word), positions, visible, any));
-    let at = 0;
-    for (const position of own) {
-      while (at < positions.length && (positions[at] ?? 0) < position) at++;
-      if (positions[at] === position) had[at] = (had[at] ?? 0) | (1 << index);
-    }
+    const own = read[rare.indexOf(word)] ?? (await findAmong(word));
+    for (const at of findPlaces(positions, own)) had[at] = (had[at] ?? 0) | (1 << index);
+    if (word.importance <= negligible) continue;
+    const certain = removeGuesses(word);
+    const sure = certain === word ? own : isPossible(certain) ? await findAmong(certain) : [];
+    for (const at of findPlaces(positions, sure)) isSure[at] = 1;
   }
-  const { all, some } = sortByWords(positions, had, request, possible);
+  const { all, some } = sortByWords({ positions, had, isSure }, request, possible);
   const whole = await keepCertain({ reader, session, visible }, words, all);
   return { all: whole, some: whole === all ? some : [...omit(all, whole), ...some].slice(0, enoughHits) };
 }
@@ -95,10 +97,24 @@ function omit(positions: readonly number[], others: readonly number[]): number[]
   return positions.filter(position => !left.has(position));
 }
 
-/** @param had for each position, the bits of the words that it has */
+/** The places of `some` of the positions in the list of all. Both are ascending. */
+function* findPlaces(positions: readonly number[], some: readonly number[]): Generator<number> {
+  let at = 0;
+  for (const position of some) {
+    while (at < positions.length && (positions[at] ?? 0) < position) at++;
+    if (positions[at] === position) yield at;
+  }
+}
+
+interface Read {
+  readonly positions: readonly number[];
+  readonly had: Uint32Array;
+  readonly isSure: Uint8Array;
+}
+
+/** Leaves out hits that have words by guesses only: those that have another word for certain are better. */
 function sortByWords(
-  positions: readonly number[],
-  had: Uint32Array,
+  { positions, had, isSure }: Read,
   { words, documents }: Pick<GatherRequest, 'words' | 'documents'>,
   possible: readonly QueryWord[],
 ): Gathered {
@@ -113,6 +129,7 @@ function sortByWords(
       all.push(position);
       continue;
     }
+    if (isSure[index] === 0) continue;
     // Most documents have the same words as the one before.
     if (bits !== lastBits) {
       [lastBits, last] = [bits, some.get(bits) ?? []];
