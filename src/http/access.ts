@@ -115,8 +115,8 @@ const isForKeysOnly = (access: Access | undefined) =>
 const toCaller = (caller: Caller | ErrorCode, sent: 'token' | 'key', client: Client): Caller =>
   typeof caller === 'string' ? createAnonymous(client.address, { sent, code: caller }) : caller;
 
-/** The credentials of the scheme Bearer, whose name is case-insensitive (RFC 9110 §11.1). */
-function parseBearerToken(authorization: string): string | undefined {
+/** The credentials of the scheme Bearer, whose name is case-insensitive (RFC 9110 §11.1); undefined without any. */
+export function parseBearerToken(authorization: string): string | undefined {
   if (!authorization.startsWith('Bearer ') && !/^bearer /i.test(authorization)) return undefined;
   const token = authorization.slice(7).trim();
   return token === '' ? undefined : token;

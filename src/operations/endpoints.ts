@@ -1,7 +1,7 @@
 /** Endpoints for operators and tools, outside the versions: index, health, readiness, metrics and the document. */
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { allow, createUnauthorizedError } from '../http/access.ts';
+import { allow, createUnauthorizedError, parseBearerToken } from '../http/access.ts';
 import { createEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import { json } from '../http/negotiate.ts';
@@ -212,6 +212,6 @@ const localOnly =
 function requireToken(expected: string, authorization: string | null): void {
   const digest = (value: string) => new Bun.CryptoHasher('sha256').update(value).digest();
   // Digests have equal length, whatever was sent, so comparing them takes constant time.
-  const sent = digest(authorization ?? '');
-  if (!timingSafeEqual(sent, digest(`Bearer ${expected}`))) throw createUnauthorizedError(undefined);
+  const sent = digest(parseBearerToken(authorization ?? '') ?? '');
+  if (!timingSafeEqual(sent, digest(expected))) throw createUnauthorizedError(undefined);
 }

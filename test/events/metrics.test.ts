@@ -109,8 +109,13 @@ describeOnDatabases('metrics on %s', kind => {
     await using guarded = await service.replica({ METRICS_TOKEN: token });
     const authorized = { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '203.0.113.1' };
     expect((await read(guarded)).status).toBe(401);
-    expect((await read(guarded, { Authorization: 'Bearer another' })).status).toBe(401);
+    for (const wrong of ['Bearer another', 'Bearer', `Basic ${token}`, token])
+      expect([wrong, (await read(guarded, { Authorization: wrong })).status]).toEqual([wrong, 401]);
     expect((await read(guarded, authorized)).status).toBe(200);
+    for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
+      const { status } = await read(guarded, { Authorization: `${scheme} ${token}` });
+      expect([scheme, status]).toEqual([scheme, 200]);
+    }
   });
 
   test('are refused with 401 to a request that names another host, as of a page whose name resolves to loopback', async () => {
