@@ -118,6 +118,26 @@ for (const [program, file, args] of proxies) {
       }
     });
 
+    test('a client that names no coding gets the same entity tag with GET, HEAD and 304', async () => {
+      const made = await post({ name: 'Lamp', price: 1, description: 'x'.repeat(5000) });
+      const { pathname } = new URL(made.headers.get('Location') ?? '');
+      const read = async (method: string, more = '') => {
+        const lines = [
+          `${method} ${pathname} HTTP/1.1`,
+          `Host: ${new URL(url).host}`,
+          `Authorization: ${editor().Authorization}`,
+        ];
+        const { status, text } = await send(url, [
+          `${lines.join('\r\n')}\r\n${more}Connection: close\r\n\r\n`,
+        ]);
+        return [status, /^etag: *(.*)\r$/im.exec(text)?.[1]];
+      };
+      const [status, etag] = await read('GET');
+      expect([status, etag]).toEqual([200, expect.stringMatching(/^"[0-9a-f.]+"$/)]);
+      expect(await read('HEAD')).toEqual([200, etag]);
+      expect(await read('GET', `If-None-Match: ${etag}\r\n`)).toEqual([304, etag]);
+    });
+
     test('forged X-Forwarded headers change neither links nor the logged caller', async () => {
       const forged = {
         'X-Forwarded-For': '203.0.113.9',
