@@ -25,6 +25,7 @@ import { createProductTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, hasEndedUncleanly } from './check/unclean-end.ts';
 import { awaitAtStart } from './database.ts';
 import { listenForStop } from './launcher.ts';
+import { writeLines } from './terminal/index.ts';
 import { type Command, parse, parseCountOption } from './usage.ts';
 
 export const command: Command = {
@@ -79,7 +80,8 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       warnOfMistypedSettings(log);
       warnOfPayments(config, log);
       reportWhereImagesAre(config, log);
-      greet(service.address, embedded, administrator, samples);
+      const greeting = composeGreeting(service.address, embedded, administrator, samples);
+      void writeLines(process.stderr, greeting).catch(() => warnOfUnshownPassword(administrator, log));
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
       const rest = describeRest(begun, database);
       if (rest !== undefined) log.warn(rest);
@@ -233,13 +235,13 @@ async function addSamples(database: Database, config: Config): Promise<number> {
   return sampleProducts.length;
 }
 
-/** Greets a person at a terminal: where the service is, how to sign in, and a command to paste. */
-function greet(
+/** A greeting for a person at a terminal: where the service is, how to sign in, and a command to paste. */
+function composeGreeting(
   address: string,
   embedded: boolean,
   administrator: Administrator | undefined,
   samples: number,
-): void {
+): string[] {
   const local = address.replace('0.0.0.0', '127.0.0.1').replace('[::]', '[::1]');
   const lines = ['', `  Catalog is ready at ${local}  (docs: ${local}/docs)`, ''];
   if (samples > 0) lines.push(`  A sample catalog of ${samples} products is in the database.`, '');
@@ -258,5 +260,13 @@ function greet(
   } else if (embedded) {
     lines.push(`    curl -s ${local}/health`, '');
   }
-  console.error(lines.join('\n'));
+  return lines;
+}
+
+/** For standard error on a full disk, or without a reader. The log must not have the password. */
+function warnOfUnshownPassword(administrator: Administrator | undefined, log: Log): void {
+  if (administrator?.password === undefined) return;
+  log.warn(
+    `the password of the first administrator could not be shown; set another with catalog users set-password ${administrator.email}`,
+  );
 }

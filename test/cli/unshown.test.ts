@@ -1,6 +1,6 @@
 /** A command whose output cannot be written does not succeed, least of all one that shows a secret once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createCatalog, type Ended, type Place } from './program.ts';
+import { createCatalog, createPlace, type Ended, type Place, waitFor } from './program.ts';
 
 let place: Place;
 beforeAll(async () => {
@@ -40,6 +40,19 @@ test('a password that could not be shown is reported with the command that sets 
   expect(await runOnFullDisk('users', 'set-password', 'eva@shop.example')).toEqual(expected);
   const { status, out } = await place.runHere(['users', 'set-password', 'eva@shop.example']);
   expect([status, out]).toEqual([0, expect.stringContaining('password, shown this once: ')]);
+});
+
+test('a first start whose password could not be shown logs the command that sets another', async () => {
+  const unread = await createPlace('sqlite', { HOST: '127.0.0.1' });
+  const child = unread.start(['serve', '--port', '0'], ['sh', '-c', 'exec "$@" 2> /dev/full', 'sh']);
+  const advice =
+    /the password of the first administrator could not be shown; set another with catalog (users set-password \S+)"/;
+  const [, command = ''] = await waitFor(child.stdout, advice);
+  child.kill('SIGTERM');
+  expect(await child.exited).toBe(0);
+  const { status, out } = await unread.runHere(command.split(' '));
+  expect([status, out]).toEqual([0, expect.stringContaining('password, shown this once: ')]);
+  unread.remove();
 });
 
 const shown = [['--help'], ['--version'], ['keys', '--help'], ['users', 'list'], ['keys', 'list']];

@@ -41,15 +41,18 @@ export function formatDate(milliseconds: number | null): string {
 }
 
 /**
- * Writes lines, and reports failures, unlike `console.log`, which ignores them.
+ * Writes lines to standard output, and reports failures, unlike `console.log`, which ignores them.
  * @throws Error when standard output cannot be written: the disk is full, or the reader has gone
  */
-export function printLines(...lines: readonly string[]): Promise<void> {
+export const printLines = (...lines: readonly string[]): Promise<void> => writeLines(process.stdout, lines);
+
+/** @throws Error when the stream, standard output or standard error, cannot be written */
+export function writeLines(stream: NodeJS.WriteStream, lines: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onWritten = (error?: Error | null) => (error == null ? resolve() : reject(error));
   // The stream also emits the failure later as an event, which ends the process if there is no listener.
-  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
-  process.stdout.write(`${lines.join('\n')}\n`, onWritten);
+  if (stream.listenerCount('error') === 0) stream.on('error', () => undefined);
+  stream.write(`${lines.join('\n')}\n`, onWritten);
   return promise;
 }
 
