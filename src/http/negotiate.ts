@@ -115,7 +115,7 @@ function negotiateCoding(acceptEncoding: string): Coding | undefined | null {
 }
 
 /** The media type of a Content-Type value, without its parameters, in lower case. */
-function toEssence(contentType: string): string {
+export function toEssence(contentType: string): string {
   const end = contentType.indexOf(';');
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }

@@ -30,7 +30,8 @@ export interface OperationsOptions {
 
 /** Common to all: public, and exempt from the quota. */
 const open = { tag: 'Operation', method: 'GET', access: allow.public, exemptFromQuota: true } as const;
-const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+/** With the version of the format: some programs that read metrics accept only this one. */
+const metricsType = 'text/plain; version=0.0.4';
 
 export function createOperationEndpoints(options: OperationsOptions): Endpoint[] {
   const { database, docs, versions } = options;
@@ -99,7 +100,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       summary: 'Read metrics for Prometheus',
       description:
         'Requires METRICS_TOKEN as a bearer token. If it is not set, only requests from the same machine are served: over the loopback interface, to `localhost` or a loopback address, and not through a proxy or by a page of another origin in a browser.',
-      produces: ['text/plain'],
+      produces: [metricsType],
       responses: {
         200: { description: 'The metrics in the Prometheus text format.', mediaType: 'text/plain' },
       },
@@ -107,7 +108,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       async handle({ authorization, isLocal }) {
         if (options.metricsToken !== undefined) requireToken(options.metricsToken, authorization);
         else if (!isLocal) throw createUnauthorizedError(undefined, localOnly);
-        return text(await options.metrics(), metricsType);
+        return text(await options.metrics(), `${metricsType}; charset=utf-8`);
       },
     }),
     createDocumentEndpoint('/openapi.json', 'getOpenApiDocument', 'Read this document', current),

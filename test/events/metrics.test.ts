@@ -84,6 +84,22 @@ describeOnDatabases('metrics on %s', kind => {
     });
   });
 
+  // Such as prom2json, which names the version of the format, and not */*.
+  test.each([
+    'text/plain',
+    'text/plain;version=0.0.4',
+    'text/plain; version=0.0.4; charset=utf-8',
+    'application/vnd.google.protobuf;encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.3',
+  ])('are served to a program that accepts %s', async accept => {
+    const { status, headers } = await call(service, { path: '/metrics', headers: { Accept: accept } });
+    expect([status, headers.get('Content-Type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  });
+
+  test('are 406 for a program that accepts only another version of the format', async () => {
+    const headers = { Accept: 'text/plain;version=1.0.0' };
+    expect((await call(service, { path: '/metrics', headers })).status).toBe(406);
+  });
+
   test('are served only to the machine itself without METRICS_TOKEN, and only to clients with the token otherwise', async () => {
     const read = (at: TestService, headers: Record<string, string> = {}) =>
       call(at, { path: '/metrics', headers: { Accept: 'text/plain', ...headers } });

@@ -7,7 +7,7 @@ import {
   type ResponseSpec,
   type UploadSpec,
 } from '../endpoint.ts';
-import { halJson, json, jsonPatch, mergePatchJson, toVendorType } from '../negotiate.ts';
+import { halJson, json, jsonPatch, mergePatchJson, toEssence, toVendorType } from '../negotiate.ts';
 import { getBodyTypes } from '../request/index.ts';
 import { formData } from '../request/upload.ts';
 import { honoursIdempotency, isConditional } from './errors.ts';
@@ -130,7 +130,7 @@ function buildSuccessContent(
   schemas: Schemas,
 ): SchemaObject {
   const usual = version === undefined ? [json] : [json, toVendorType(version)];
-  const types = getMediaTypes(endpoint, spec, usual);
+  const types = getMediaTypes(endpoint, spec, usual).map(toEssence);
   // The type depends on the file; clients read bytes in any case.
   if (types.every(type => type.startsWith('image/')))
     return { content: { 'image/*': buildFileBody('image/*') } };
