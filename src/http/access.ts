@@ -98,7 +98,8 @@ export function identify(
 ): Caller | Promise<Caller> {
   const authorization = headers.get('authorization');
   const token = authorization === null ? undefined : parseBearerToken(authorization);
-  const readKey = () => headers.get('x-api-key') ?? keyParameter;
+  // An empty header, as a proxy's template without a value leaves it, names no key.
+  const readKey = () => headers.get('x-api-key') || keyParameter;
   // Clients send their token with every request. If the endpoint only accepts keys, the token must not hide the key.
   if (token !== undefined && !(isForKeysOnly(client.endpoint?.access) && readKey() !== undefined)) {
     // A cached token is accepted at once, without a turn of the event loop.

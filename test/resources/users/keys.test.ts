@@ -227,6 +227,16 @@ describeOnDatabases('API keys on %s', kind => {
     expect(JSON.stringify(service.log())).not.toContain(key);
   });
 
+  test('an empty X-API-Key hides neither the parameter api_key nor a token', async () => {
+    const { key } = (await create()).body;
+    const headers = { 'X-API-Key': '' };
+    expect((await call(service, { path: `/v1/products?api_key=${key}`, headers })).status).toBe(200);
+    expect((await call(service, { path: '/v1/products?api_key=ck_wrong', headers })).status).toBe(401);
+    // A token beside a key is ignored here: this one must not be ignored for an empty key.
+    const weather = { path: '/v1/data/weather?city=Berlin', as: 'admin', headers } as const;
+    expect((await call(service, weather)).body.message).toBe('This operation accepts API keys only.');
+  });
+
   test('the last use is noted, to the minute', async () => {
     const { id, key } = (await create()).body;
     const lastUse = async () => {
