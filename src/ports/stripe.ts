@@ -108,11 +108,9 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
 
     async cancel(reference) {
       const { paymentIntents } = await getStripe();
-      const idempotencyKey = `cancel-${reference}`;
       try {
-        return (
-          parseIntent(await paymentIntents.cancel(reference, {}, { idempotencyKey })).status === 'canceled'
-        );
+        // Without a key: Stripe would repeat for a day that a payment in progress cannot be cancelled.
+        return parseIntent(await paymentIntents.cancel(reference)).status === 'canceled';
       } catch (error) {
         // Paid or cancelled in the meantime; if paid, the provider's report decides.
         if (getErrorCode(error) !== 'payment_intent_unexpected_state') throw toFinalError(error);

@@ -173,6 +173,30 @@ describeOnDatabases('order timeouts on %s', kind => {
     }
   });
 
+  test('an order whose payment was in progress when it was due is cancelled once that payment has failed', async () => {
+    const stripe = fakeStripe();
+    const paying = await startTestService(kind, { ...settings, ...stripe.settings });
+    try {
+      const lamp = await addStocked(paying, 5);
+      const late = await ordered(paying, [lamp, 1]);
+      const intent: string = (await act(paying, late, 'payment')).body.payment.reference;
+      stripe.move(intent, 'processing');
+      paying.clock.advance(seconds * 1000);
+      await paying.settle();
+      expect((await readOrder(paying, late)).body.status).toBe('PENDING');
+      // The bank has refused: the customer could try again.
+      stripe.move(intent, 'requires_payment_method');
+      paying.clock.advance(2000);
+      await paying.settle();
+      expect((await readOrder(paying, late)).body.status).toBe('CANCELLED');
+      expect(stripe.intents.get(intent)?.status).toBe('canceled');
+      expect(await shownOf(paying, lamp)).toEqual({ onHand: 5, reserved: 0, available: true });
+    } finally {
+      await paying.stop();
+      await stripe.stop();
+    }
+  });
+
   test('while the provider is down, an order with an open payment waits, and an order without is cancelled', async () => {
     const stripe = fakeStripe();
     const paying = await startTestService(kind, { ...settings, ...stripe.settings });

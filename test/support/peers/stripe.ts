@@ -40,6 +40,8 @@ export interface FakeStripe {
   body: string | undefined;
   /** The customer confirms: the intent is paid. */
   pay(id: string): void;
+  /** Changes the status of an intent in another way, such as `processing` while a bank decides. */
+  move(id: string, status: string): void;
   /** Responds to the requests that arrived while Stripe was slow. */
   release(): void;
   stop(): Promise<void>;
@@ -60,6 +62,11 @@ export function fakeStripe(): FakeStripe {
   const held: (() => void)[] = [];
   const run = crypto.randomUUID().slice(0, 8);
 
+  const requireIntent = (id: string): Intent => {
+    const intent = intents.get(id);
+    if (intent === undefined) throw new Error(`there is no intent ${id}`);
+    return intent;
+  };
   const unexpected = (intent: Intent) =>
     failed(400, {
       type: 'invalid_request_error',
@@ -99,7 +106,7 @@ export function fakeStripe(): FakeStripe {
         message: 'No such intent.',
       });
     if (method === 'GET') return { status: 200, body: intent };
-    if (intent.status === 'succeeded' || intent.status === 'canceled') return unexpected(intent);
+    if (['succeeded', 'canceled', 'processing'].includes(intent.status)) return unexpected(intent);
     const cancelled = { ...intent, status: 'canceled' };
     intents.set(intent.id, cancelled);
     return { status: 200, body: cancelled };
@@ -145,9 +152,11 @@ export function fakeStripe(): FakeStripe {
     mood: 'well',
     body: undefined,
     pay(id) {
-      const intent = intents.get(id);
-      if (intent === undefined) throw new Error(`there is no intent ${id}`);
+      const intent = requireIntent(id);
       intents.set(id, { ...intent, status: 'succeeded', amount_received: intent.amount });
+    },
+    move(id, status) {
+      intents.set(id, { ...requireIntent(id), status });
     },
     release() {
       for (const release of held.splice(0)) release();
