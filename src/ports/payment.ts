@@ -23,6 +23,9 @@ export interface OpenPayment {
   readonly succeeded: boolean;
 }
 
+/** What has become of a payment that was to be cancelled. */
+export type Cancellation = 'cancelled' | 'made' | 'in progress';
+
 export interface PaymentProvider {
   readonly name: 'stripe';
   /**
@@ -31,11 +34,8 @@ export interface PaymentProvider {
    * @throws PaymentError
    */
   open(due: Due, known: string | null): Promise<OpenPayment>;
-  /**
-   * Cancels an open payment, so that it can no longer be made.
-   * @returns false when it is too late: the payment has been made, or is in progress
-   */
-  cancel(reference: string): Promise<boolean>;
+  /** Cancels an open payment, so that it can no longer be made, unless it is too late. */
+  cancel(reference: string): Promise<Cancellation>;
   /** Refunds a payment; repeated calls refund it once. */
   refund(reference: string): Promise<void>;
 }

@@ -10,6 +10,7 @@ import { requireSpareFiles } from '../open-files.ts';
 import { type Clock, hourMs } from './clock.ts';
 import { prepareLibrary } from './library.ts';
 import {
+  type Cancellation,
   type Due,
   PaymentError,
   type PaymentProvider,
@@ -110,11 +111,11 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
       const { paymentIntents } = await getStripe();
       try {
         // Without a key: Stripe would repeat for a day that a payment in progress cannot be cancelled.
-        return parseIntent(await paymentIntents.cancel(reference)).status === 'canceled';
+        return toCancellation(parseIntent(await paymentIntents.cancel(reference)));
       } catch (error) {
-        // Paid or cancelled in the meantime; if paid, the provider's report decides.
+        // Paid or cancelled in the meantime.
         if (getErrorCode(error) !== 'payment_intent_unexpected_state') throw toFinalError(error);
-        return parseIntent(await paymentIntents.retrieve(reference)).status === 'canceled';
+        return toCancellation(parseIntent(await paymentIntents.retrieve(reference)));
       }
     },
 
@@ -173,6 +174,11 @@ function parseIntent(response: unknown): Intent {
   const read = paymentIntent.safeParse(response);
   if (!read.success) throw createUnintelligibleError('payment intent', read.error);
   return read.data;
+}
+
+function toCancellation({ status }: Intent): Cancellation {
+  if (status === 'canceled') return 'cancelled';
+  return status === 'succeeded' ? 'made' : 'in progress';
 }
 
 /** The members read from an event; a signature proves its sender, not its format. */

@@ -109,7 +109,9 @@ export function createPaymentConsumer(
     async deliver(payload) {
       const { task, reference } = read(payload);
       if (provider === undefined) throw new Error('a payment waits for STRIPE_SECRET_KEY to be set');
-      await provider[task](reference);
+      if (task === 'refund') await provider.refund(reference);
+      // Its order is cancelled, and the report that would cause the refund may never arrive.
+      else if ((await provider.cancel(reference)) === 'made') await provider.refund(reference);
     },
     async delivered(session, payload) {
       const { task, orderId, reference } = read(payload);

@@ -112,7 +112,7 @@ export function createOrderTimeouts(
 /** Whether a payment can no longer succeed; one unknown to the provider never could. */
 async function isEnded(provider: PaymentProvider, reference: string): Promise<boolean> {
   try {
-    return await provider.cancel(reference);
+    return (await provider.cancel(reference)) === 'cancelled';
   } catch (error) {
     if (error instanceof PermanentFailure) return true;
     throw error;

@@ -174,6 +174,20 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(await statusOf({ path })).toBe('CANCELLED');
   });
 
+  test('a payment that was made before the cancellation is refunded, once, even without its report', async () => {
+    const { path, order, intent } = await opened();
+    const paid = succeeded(intent);
+    await act(on.service, { path }, 'cancel');
+    await on.service.settle();
+    const refunded = () => on.stripe.refunds.filter(reference => reference === intent.id);
+    expect(refunded()).toHaveLength(1);
+    await report(on.service, paid);
+    await on.service.settle();
+    expect(refunded()).toHaveLength(1);
+    expect(await paymentOf(order.id)).toMatchObject({ status: 'refunded' });
+    expect(await statusOf({ path })).toBe('CANCELLED');
+  });
+
   test('a cancellation that Stripe cannot receive is retried later', async () => {
     const { path, order, intent } = await opened();
     on.stripe.mood = 'broken';
