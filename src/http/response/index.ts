@@ -131,22 +131,19 @@ export function createResponder(options: ResponderOptions) {
     const now = Math.floor(clock.now() / 1000);
     const changed = reply.lastModified === undefined ? undefined : toLastModifiedSecond(reply.lastModified);
     const isDated = changed !== undefined && changed <= now;
-    const validators = etag === undefined ? (isDated ? 2 : 0) : isDated ? 3 : 1;
     const { cacheControl } = reply;
-    const headers = common.of(
-      { cacheControl, mediaType, version: exchange.route?.version, validators, now },
-      state,
-    );
-    if (etag !== undefined) headers.set('ETag', etag);
+    const headers = common.of({ cacheControl, mediaType, version: exchange.route?.version, now }, state);
+    if (etag === undefined) headers.delete('ETag');
+    else headers.set('ETag', etag);
     if (isDated) headers.set('Last-Modified', reply.lastModifiedText ?? formatHttpDate(changed * 1000));
+    else headers.delete('Last-Modified');
     headers.set('X-Request-ID', exchange.requestId);
     headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
     const response = new Response(toSendable(exchange, reply, body), { status, headers });
-    if (state.limit !== quota.limit) common.showLimit(response.headers, state.limit);
     if (reply.headers !== undefined) setAll(response.headers, reply.headers);
     if (coding !== undefined) response.headers.set('Content-Encoding', coding);
-    if (exchange.ownQuota !== undefined) {
-      const own = exchange.ownQuota;
+    if (exchange.ownQuota !== undefined || state.limit !== quota.limit) {
+      const own = exchange.ownQuota ?? { quota: { limit: state.limit, window: quota.window }, state };
       setAll(response.headers, buildQuotaHeaders(own.quota, own.state, clock.now()));
     }
     if (exchange.strict) response.headers.set('Preference-Applied', strictApplied);
