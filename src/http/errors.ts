@@ -179,18 +179,20 @@ export class HttpError extends Error {
   }
 }
 
+/** A 400 with all problems; its message names the first, for readers who ignore the details. */
+export const createValidationError = (details: readonly ErrorDetail[]): HttpError =>
+  new HttpError('VALIDATION_FAILED', { message: formatMessage(details), details });
+
 /**
  * A 400 about one field; `rule` is a stable word such as `minimum` or `required`.
- * @param path the field, or the names on the path to it
+ * @param path the field, or the names on the path to it; empty for the whole body
  */
-export function createFieldError(
+export const createFieldError = (
   path: string | readonly (string | number)[],
   rule: string,
   message: string,
-): HttpError {
-  const detail = buildErrorDetail(typeof path === 'string' ? [path] : path, rule, message);
-  return new HttpError('VALIDATION_FAILED', { message: formatMessage([detail]), details: [detail] });
-}
+): HttpError =>
+  createValidationError([buildErrorDetail(typeof path === 'string' ? [path] : path, rule, message)]);
 
 /** One problem. @param path the names on the path to the field; empty for the whole body */
 export function buildErrorDetail(

@@ -3,8 +3,13 @@
 import type { z } from 'zod';
 import { isObject } from '../../json-object.ts';
 import type { PatchBody } from '../endpoint.ts';
-import { buildErrorDetail, type ErrorDetail, formatMessage, HttpError } from '../errors.ts';
-import { createValidationError } from '../request/index.ts';
+import {
+  buildErrorDetail,
+  createValidationError,
+  type ErrorDetail,
+  formatMessage,
+  HttpError,
+} from '../errors.ts';
 import type { Parse } from '../request/parser.ts';
 import { toErrorDetails } from '../schema.ts';
 import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';

@@ -4,15 +4,13 @@ import { createBoundedMap } from '../../bounded-map.ts';
 import { maxId } from '../../storage/database.ts';
 import { holdsCredential } from '../credentials.ts';
 import type { BodySpec, Endpoint, UploadBody } from '../endpoint.ts';
-import { createFieldError, type ErrorDetail, formatMessage, HttpError } from '../errors.ts';
+import { createFieldError, createValidationError, HttpError } from '../errors.ts';
 import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { toErrorDetails } from '../schema.ts';
 import { parseJson } from './json.ts';
 import { createParser, type Parse } from './parser.ts';
 import { getPrefixes } from './prefixed.ts';
 import { computeIdentity, formData, getUploadLimit, parseUpload } from './upload.ts';
-
-export { parseJson } from './json.ts';
 
 /** The client's X-Request-ID if it may be echoed and logged, otherwise a new id. */
 export function readRequestId(headers: Headers): string {
@@ -105,7 +103,7 @@ function parseQuery({ schema, prefixed, parse }: ReturnType<typeof createQueries
     if (issue.path.length > 1 && groups.has(String(issue.path[0]))) issue.path.shift();
     else issue.path.length = Math.min(issue.path.length, 1);
   }
-  throw toValidationError(result.error);
+  throw createValidationError(toErrorDetails(result.error));
 }
 
 /** Whether a parameter may be repeated; its values are a list then. */
@@ -133,17 +131,9 @@ function createCheck(): Check {
   return (schema, value) => {
     const result = parsers.getOrInsertComputed(schema, createParser)(value);
     if (result.success) return result.data;
-    throw toValidationError(result.error);
+    throw createValidationError(toErrorDetails(result.error));
   };
 }
-
-/** An error with all problems; its message names the first, for readers who ignore the details. */
-export const toValidationError = (error: z.ZodError): HttpError =>
-  createValidationError(toErrorDetails(error));
-
-/** The same for problems from other sources. */
-export const createValidationError = (details: readonly ErrorDetail[]): HttpError =>
-  new HttpError('VALIDATION_FAILED', { message: formatMessage(details), details });
 
 /** The media types a body may have. */
 export function getBodyTypes(body: BodySpec): readonly string[] {

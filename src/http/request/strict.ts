@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { isObject } from '../../json-object.ts';
 import { type BodySpec, type Endpoint, hasBody } from '../endpoint.ts';
-import { buildErrorDetail, HttpError } from '../errors.ts';
+import { createFieldError } from '../errors.ts';
 import { jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { maxOperations, maxPointerLength, splitPointer } from '../patch/documents.ts';
 import { getPrefixes } from './prefixed.ts';
@@ -79,11 +79,7 @@ export function refuseUnknownParameters({ query }: Endpoint, search: string): vo
 /** @throws HttpError 400 for a body that the operation would not read */
 export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
   if (body !== undefined || !hasBody(headers)) return;
-  const message = 'must be absent: this operation does not read a body';
-  throw new HttpError('VALIDATION_FAILED', {
-    message: `body: ${message}`,
-    details: [buildErrorDetail([], 'unknown', message)],
-  });
+  throw createFieldError([], 'unknown', 'must be absent: this operation does not read a body');
 }
 
 type Schema = Readonly<Record<string, unknown>>;

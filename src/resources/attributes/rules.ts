@@ -1,7 +1,6 @@
 /** Whether products' attributes fit their definitions. Only changes are checked: existing values stay valid. */
 import { quoteValue } from '../../http/credentials.ts';
-import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
-import { createValidationError } from '../../http/request/index.ts';
+import { buildErrorDetail, createValidationError, type ErrorDetail } from '../../http/errors.ts';
 import { type AttributeValues, parseMoment } from '../../storage/attributes/values.ts';
 import { getPathsAbove } from '../../storage/categories/names.ts';
 import type { Session } from '../../storage/database.ts';

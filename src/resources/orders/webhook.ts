@@ -7,7 +7,7 @@ import type { Cause } from '../../events/outbox.ts';
 import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { createFieldError, HttpError } from '../../http/errors.ts';
-import { parseJson } from '../../http/request/index.ts';
+import { parseJson } from '../../http/request/json.ts';
 import { replySecret } from '../../http/response/reply.ts';
 import { prose } from '../../http/schema.ts';
 import { PaymentError, type PaymentMade, type PaymentReports } from '../../ports/payment.ts';

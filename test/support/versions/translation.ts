@@ -13,9 +13,14 @@ import type {
   PatchBody,
   ResponseSpec,
 } from '../../../src/http/endpoint.ts';
-import { buildErrorDetail, type ErrorDetail, HttpError } from '../../../src/http/errors.ts';
-import { toValidationError } from '../../../src/http/request/index.ts';
+import {
+  buildErrorDetail,
+  createValidationError,
+  type ErrorDetail,
+  HttpError,
+} from '../../../src/http/errors.ts';
 import type { Reply } from '../../../src/http/response/reply.ts';
+import { toErrorDetails } from '../../../src/http/schema.ts';
 import { isObject } from '../../../src/json-object.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -77,7 +82,7 @@ function toOldBody(spec: BodySpec, body: Members | PatchBody<Members>, translati
   const parseOld = (sent: Members): unknown => {
     const result = spec.schema.safeParse(bodyToOld(sent));
     if (result.success) return result.data;
-    throw toValidationError(result.error);
+    throw createValidationError(toErrorDetails(result.error));
   };
   // Boundary: request/index.ts built a body of the kind that the endpoint declares.
   if (spec.kind !== 'patch') return parseOld(body as Members);
