@@ -90,8 +90,7 @@ export function runAction(
 ): Promise<number> {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (action !== undefined) return action(rest);
-  const names = Object.keys(actions);
-  const all = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  const all = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(actions));
   throw new UsageError(name === '' ? `missing action: ${all}` : `unknown action "${name}": use ${all}`);
 }
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../ports/clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { runWithDatabase } from '../database.ts';
 import { escapeUnprintable, formatCount } from '../terminal/index.ts';
-import { type Command, parse, UsageError } from '../usage.ts';
+import { type Command, parse, runAction, UsageError } from '../usage.ts';
 import { type Found, findWrong, type Wrong } from './find.ts';
 import { createRepairer } from './repair.ts';
 
@@ -30,44 +30,42 @@ missing or cannot be read, one line reports that, and nothing is changed.
 
 Exit status: 0 no problems, or all were repaired; 1 problems remain; 2 the command line is wrong.`,
 
-  async run([action, ...rest]) {
-    if (action !== 'check')
-      throw new UsageError(
-        action === undefined ? 'missing action: check' : `unknown action "${action}": use check`,
-      );
-    const { values } = parse(rest, {
-      content: { type: 'boolean' },
-      repair: { type: 'boolean' },
-      'all-files-are-lost': { type: 'boolean' },
-    });
-    if (values['all-files-are-lost'] === true && values.repair !== true)
-      throw new UsageError('--all-files-are-lost is for --repair only');
-    const log = createLog('silent', () => undefined, systemClock.now);
-    return runWithDatabase(async (database, config) => {
-      const media = createMedia(config, systemClock, log);
-      const found = await findIn(database, media, values.content === true);
-      const { wrong, files, size } = found;
-      for (const one of wrong.slice(0, shownLines)) console.log(escapeUnprintable(formatLine(one)));
-      if (wrong.length > shownLines) console.log(`and ${wrong.length - shownLines} more`);
-      if (wrong.length === 0) {
-        console.log(
-          `no problems found: ${files} ${files === 1 ? 'file' : 'files'} of ${formatCount(size)} bytes in ${media.store.place}`,
-        );
-        return 0;
-      }
-      if (values.repair !== true) {
-        console.log(`${wrong.length} wrong; catalog media check --repair repairs all but damaged files`);
-        return 1;
-      }
-      if (found.hasLostAll && values['all-files-are-lost'] !== true) throw new Error(formatRefusal(media));
-      const repair = createRepairer(database, media);
-      let left = 0;
-      for (const one of wrong) left += (await repair(one)) ? 0 : 1;
-      console.log(`${wrong.length - left} repaired${left === 0 ? '' : `, ${left} left: damaged files`}`);
-      return left === 0 ? 0 : 1;
-    });
-  },
+  run: args => runAction({ check }, args),
 };
+
+async function check(args: string[]): Promise<number> {
+  const { values } = parse(args, {
+    content: { type: 'boolean' },
+    repair: { type: 'boolean' },
+    'all-files-are-lost': { type: 'boolean' },
+  });
+  if (values['all-files-are-lost'] === true && values.repair !== true)
+    throw new UsageError('--all-files-are-lost is for --repair only');
+  const log = createLog('silent', () => undefined, systemClock.now);
+  return runWithDatabase(async (database, config) => {
+    const media = createMedia(config, systemClock, log);
+    const found = await findIn(database, media, values.content === true);
+    const { wrong, files, size } = found;
+    for (const one of wrong.slice(0, shownLines)) console.log(escapeUnprintable(formatLine(one)));
+    if (wrong.length > shownLines) console.log(`and ${wrong.length - shownLines} more`);
+    if (wrong.length === 0) {
+      console.log(
+        `no problems found: ${files} ${files === 1 ? 'file' : 'files'} of ${formatCount(size)} bytes in ${media.store.place}`,
+      );
+      return 0;
+    }
+    if (values.repair !== true) {
+      console.log(`${wrong.length} wrong; catalog media check --repair repairs all but damaged files`);
+      return 1;
+    }
+    if (found.hasLostAll && values['all-files-are-lost'] !== true) throw new Error(formatRefusal(media));
+    const repair = createRepairer(database, media);
+    let left = 0;
+    for (const one of wrong) left += (await repair(one)) ? 0 : 1;
+    console.log(`${wrong.length - left} repaired${left === 0 ? '' : `, ${left} left: damaged files`}`);
+    return left === 0 ? 0 : 1;
+  });
+}
 
 /** @throws Error that says why the files cannot be reached */
 async function findIn(database: Database, media: Media, content: boolean): Promise<Found> {
