@@ -1,5 +1,5 @@
 /** `catalog export`: writes all products, from one snapshot of the catalog, to a file or standard output. */
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
 import { getErrorCode } from '../error-text.ts';
 import { maxRecordLength } from '../files/record.ts';
@@ -234,16 +234,13 @@ function createStandardOutput(): Output {
 
 async function createFileOutput(file: string): Promise<Output> {
   const partial = createPartialFile(file, 'export');
-  const refuse = (error: unknown) => {
+  const refuse = (error: unknown): never => {
     throw createWriteError(file, error);
   };
-  let handle: FileHandle;
-  try {
-    handle = await open(partial.path, 'wx');
-  } catch (error) {
+  const handle = await open(partial.path, 'wx').catch(error => {
     partial.remove();
-    throw createWriteError(file, error);
-  }
+    return refuse(error);
+  });
   return {
     write: text => handle.writeFile(text).catch(refuse),
     async finish() {

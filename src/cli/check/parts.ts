@@ -1,6 +1,6 @@
 /** All checks, in the order in which they run. */
 import { sql } from 'kysely';
-import type { Session } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { formatQuantity } from '../terminal/index.ts';
 import { createCategoriesCheck } from './categories.ts';
 import type { Check, Storage } from './check.ts';
@@ -26,16 +26,15 @@ export function createChecks(database: Storage): readonly Check[] {
 }
 
 function createIntegrityCheck({ build, dialect }: Storage): Check {
-  const { rebuildIndexes } = dialect.checks;
-  const find = (session: Session) => dialect.checks.damage(session, build, false);
-  if (rebuildIndexes.length === 0) return { name: 'integrity', find };
+  const { rebuildIndexes, damage } = dialect.checks;
+  // Damage other than to indexes makes this fail, or is still found afterwards.
+  const repair = async (session: Transaction) => {
+    for (const statement of rebuildIndexes) await session.run(statement.compile(build));
+  };
   return {
     name: 'integrity',
-    find,
-    // Damage other than to indexes makes this fail, or is still found afterwards.
-    async repair(session) {
-      for (const statement of rebuildIndexes) await session.run(statement.compile(build));
-    },
+    find: session => damage(session, build, false),
+    ...(rebuildIndexes.length > 0 && { repair }),
   };
 }
 

@@ -1,7 +1,6 @@
 /** Checks the search index, and the words kept for misspelt searches, against the rows that they are derived from. */
 import { sql } from 'kysely';
 import { readRewordedPaths } from '../../resources/categories/search-texts.ts';
-import type { Product } from '../../resources/products/schema.ts';
 import { toSearchText } from '../../resources/products/search-text.ts';
 import { createDocumentReader } from '../../resources/search/sources.ts';
 import { isPathWithin } from '../../storage/categories/names.ts';
@@ -37,11 +36,10 @@ async function* readDocuments(
   const { document } = buildShownProduct(database.dialect);
   const products = sql<{ id: number; document: string }>`select id, ${document} as document from products`;
   for await (const rows of readRowPages(session, build, products)) {
-    const read = rows.map(row => ({ id: row.id, fields: readDocument(row) }));
-    const isRead = (row: { fields: Omit<Product, 'id'> | undefined }) => row.fields !== undefined;
-    const documents = read
-      .filter(isRead)
-      .flatMap(({ id, fields }) => (fields === undefined ? [] : [{ id, ...toSearchText(fields) }]));
+    const documents = rows.flatMap(row => {
+      const fields = readDocument(row);
+      return fields === undefined ? [] : [{ id: row.id, ...toSearchText(fields) }];
+    });
     yield { type: 'product', documents };
   }
   const read = createDocumentReader(database);

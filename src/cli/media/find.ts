@@ -1,12 +1,13 @@
 /** Finds disagreements between the files of images, their rows, and the images that products show. */
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { hashBytes } from '../../media/prepare.ts';
 import type { FileStore, StoredFile } from '../../media/store/store.ts';
 import { findHash } from '../../resources/products/members/uploads.ts';
 import { productOf } from '../../resources/products/row.ts';
 import type { Database } from '../../storage/database.ts';
-import { readPages } from '../../turns/slices.ts';
-import { readRowPages } from '../check/check.ts';
+import type { Row } from '../../storage/tables.ts';
+import { readRowPages, readTable } from '../check/check.ts';
 
 /**
  * A problem of one image; `products` show it. `neither`: products show an image that has no row and no file. `uses`:
@@ -63,7 +64,7 @@ export async function findWrong(database: Database, store: FileStore, options: O
     const isKept = rows.has(hash);
     if (!seen.has(hash) && !(await isThere(database, store, hash, isKept)))
       wrong.push({ kind: isKept ? 'row without file' : 'neither', hash, products });
-    else if (isKept && !areSame(products, noted.get(hash) ?? []))
+    else if (isKept && !isDeepStrictEqual(products, noted.get(hash) ?? []))
       wrong.push({ kind: 'uses', hash, products });
   }
   const hasLostAll = rows.size > 0 && rows.keys().every(hash => !seen.has(hash));
@@ -98,15 +99,10 @@ async function findDamage(
 /** The size that each file should have, by hash. */
 async function readSizes({ read, build }: Database): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
-  const select = build.selectFrom('media').select(['hash', 'size']).orderBy('hash').limit(rowsAtOnce);
-  const pages = readPages<{ hash: string; size: number }>(last =>
-    read.all(select.where('hash', '>', last?.hash ?? '').compile()),
-  );
-  for await (const rows of pages) for (const { hash, size } of rows) sizes.set(hash, size);
+  for await (const rows of readTable<Row<'media'>>(read, build, { table: 'media', key: ['hash'] }))
+    for (const { hash, size } of rows) sizes.set(hash, size);
   return sizes;
 }
-
-const rowsAtOnce = 5000;
 
 async function hasRow({ read, build }: Database, hash: string): Promise<boolean> {
   const query = build.selectFrom('media').select('hash').where('hash', '=', hash);
@@ -133,16 +129,8 @@ async function findShowingProducts({ read, build }: Database): Promise<Map<strin
 
 async function readNotedUses({ read, build }: Database): Promise<Map<string, number[]>> {
   const noted = new Map<string, number[]>();
-  const pages = readPages<{ hash: string; product_id: number }>((last = { hash: '', product_id: 0 }) => {
-    const query = sql<typeof last>`select hash, product_id from media_uses
-      where (hash, product_id) > (${last.hash}, ${last.product_id})
-      order by hash, product_id limit ${sql.lit(rowsAtOnce)}`;
-    return read.all(query.compile(build));
-  });
-  for await (const rows of pages)
+  const table = { table: 'media_uses', key: ['hash', 'product_id'] };
+  for await (const rows of readTable<Row<'media_uses'>>(read, build, table))
     for (const { hash, product_id } of rows) noted.getOrInsertComputed(hash, () => []).push(product_id);
   return noted;
 }
-
-const areSame = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((id, index) => id === b[index]);
