@@ -94,7 +94,7 @@ export function createResources(
     ],
     consumers: [
       stores.timeouts.consumer,
-      createPaymentConsumer(database, stores.provider, clock.now),
+      createPaymentConsumer(stores.payments, stores.provider, clock.now),
       createForgottenPasswordConsumer(stores),
       createNotificationConsumer(stores),
       createSearchTextConsumer(stores),

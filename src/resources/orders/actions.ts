@@ -16,7 +16,7 @@ import {
   requirePayment,
   requireView,
 } from './representation.ts';
-import { findObstacle, isOpen } from './rules.ts';
+import { isOpen, requireOpen } from './rules.ts';
 import * as schema from './schema.ts';
 import type { StoredOrder } from './store.ts';
 
@@ -182,12 +182,6 @@ function toPayment(orderId: number, open: OpenPayment | undefined): StoredPaymen
     return { order_id: orderId, provider: 'manual', reference: null, status: 'succeeded' };
   const status = open.succeeded ? 'succeeded' : 'pending';
   return { order_id: orderId, provider: 'stripe', reference: open.reference, status };
-}
-
-/** @throws HttpError 409 */
-function requireOpen({ status }: StoredOrder): void {
-  const code = findObstacle(status);
-  if (code !== undefined) throw new HttpError(code);
 }
 
 /** Seconds until the client should retry. */

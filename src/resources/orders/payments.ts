@@ -28,24 +28,6 @@ interface Task {
   readonly reference: string;
 }
 
-/** @returns a function that changes the status of a payment, unless it has changed since; `now` is epoch milliseconds */
-const createStatusChange =
-  (build: Database['build']) =>
-  async (
-    session: Session,
-    { order_id, reference, status: from }: Omit<StoredPayment, 'provider'>,
-    status: PaymentStatus,
-    now: number,
-  ): Promise<void> => {
-    const query = build
-      .updateTable('payments')
-      .set({ status, updated_at: now })
-      .where('order_id', '=', order_id)
-      .where('reference', '=', reference)
-      .where('status', '=', from);
-    await session.run(query.compile());
-  };
-
 export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Queue) {
   const columns = ['order_id', 'provider', 'reference', 'status'] as const;
   const select = build.selectFrom('payments').select(columns).$castTo<StoredPayment>();
@@ -85,7 +67,21 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
       payment.reference === null
         ? save(session, { ...payment, status: 'cancelled' }, cause.at)
         : add(session, 'cancel', payment, cause),
-    changeStatus: createStatusChange(build),
+    /** Changes the status of a payment, unless it has changed since. @param now epoch milliseconds */
+    async changeStatus(
+      session: Session,
+      { order_id, reference, status: from }: Omit<StoredPayment, 'provider'>,
+      status: PaymentStatus,
+      now: number,
+    ): Promise<void> {
+      const query = build
+        .updateTable('payments')
+        .set({ status, updated_at: now })
+        .where('order_id', '=', order_id)
+        .where('reference', '=', reference)
+        .where('status', '=', from);
+      await session.run(query.compile());
+    },
     /** Queues the refund of a payment for after the commit. */
     async refund(session: Session, payment: StoredPayment, cause: Cause): Promise<void> {
       await save(session, { ...payment, status: 'refunding' }, cause.at);
@@ -96,11 +92,10 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
 
 /** Calls the provider. A task may be delivered twice, but the provider performs it once. */
 export function createPaymentConsumer(
-  { build }: Pick<Database, 'build'>,
+  { changeStatus }: Pick<PaymentStore, 'changeStatus'>,
   provider: PaymentProvider | undefined,
   now: () => number,
 ): Consumer {
-  const changeStatus = createStatusChange(build);
   // Boundary: `add` above has written this text.
   const read = (payload: string) => JSON.parse(payload) as Task;
   return {

@@ -111,12 +111,9 @@ export function createOrderStore(database: Database, outbox: Outbox) {
   const { build } = database;
   const search = createSearchIndex(database);
   const orders = createTableRows<StoredOrder>(database, 'orders', columns);
+  const selectItems = build.selectFrom('order_items').select(['id', ...itemColumns]);
   const itemsById = prepareQuery<{ orderId: number }, StoredItem>(build, argument =>
-    build
-      .selectFrom('order_items')
-      .select(['id', ...itemColumns])
-      .where('order_id', '=', argument.orderId)
-      .orderBy('id'),
+    selectItems.where('order_id', '=', argument.orderId).orderBy('id'),
   );
   const changeOf = createChangeBuilder<WholeOrder & { readonly id: number }>('order', whole =>
     JSON.stringify(toOrder(whole)),
@@ -130,22 +127,11 @@ export function createOrderStore(database: Database, outbox: Outbox) {
     /** In the order requested. */
     items: readItems,
     findItem: (session: Session, orderId: number, id: number) =>
-      session.first(
-        build
-          .selectFrom('order_items')
-          .select(['id', ...itemColumns])
-          .where('order_id', '=', orderId)
-          .where('id', '=', id)
-          .compile(),
-      ),
+      session.first(selectItems.where('order_id', '=', orderId).where('id', '=', id).compile()),
     /** The items of many orders, by order id; one query. */
     async itemsOf(session: Session, orderIds: readonly number[]): Promise<ReadonlyMap<number, StoredItem[]>> {
       if (orderIds.length === 0) return new Map();
-      const query = build
-        .selectFrom('order_items')
-        .select(['id', ...itemColumns])
-        .where('order_id', 'in', orderIds)
-        .orderBy('id');
+      const query = selectItems.where('order_id', 'in', orderIds).orderBy('id');
       return Map.groupBy(await session.all(query.compile()), item => item.order_id);
     },
     /** The customers that still exist, by id. */
