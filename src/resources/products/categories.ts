@@ -1,4 +1,5 @@
 /** Normalizes and compares the categories of products. */
+import { isDeepStrictEqual } from 'node:util';
 import type { CategoriesByPath, Categorized } from '../categories/assign.ts';
 
 /** Returns the fields with each further category once and without the main category. */
@@ -10,14 +11,8 @@ export function normalizeCategories<Fields extends Categorized>(fields: Fields):
   return further.size === categories.length ? fields : { ...fields, categories: [...further] };
 }
 
-export function hasSamePlaces(a: Categorized, b: Categorized): boolean {
-  const [own, others] = [a.categories, b.categories];
-  return (
-    a.category === b.category &&
-    own.length === others.length &&
-    own.every((path, index) => path === others[index])
-  );
-}
+export const hasSamePlaces = (a: Categorized, b: Categorized): boolean =>
+  a.category === b.category && isDeepStrictEqual(a.categories, b.categories);
 
 /**
  * The time of a change to a product: not before the last change of one of its paths, which may come from a replica
