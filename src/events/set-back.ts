@@ -2,20 +2,16 @@
  * Makes deliveries due that were postponed before the clock was set back. They would otherwise wait until the clock has
  * caught up.
  */
-import type { Log } from '../operations/log.ts';
-import { type Clock, maxClockSkewMs } from '../ports/clock.ts';
-import type { Database } from '../storage/database.ts';
-import { type Consumer, maxPauseMs } from './dispatcher.ts';
-
-interface Options {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly consumers: readonly Consumer[];
-}
+import { maxClockSkewMs } from '../ports/clock.ts';
+import { type Consumer, type DispatcherOptions, maxPauseMs } from './dispatcher.ts';
 
 /** @returns a function that makes such deliveries due, and returns their number */
-export function createHastener({ database, clock, log, consumers }: Options): () => Promise<number> {
+export function createHastener({
+  database,
+  clock,
+  log,
+  consumers,
+}: DispatcherOptions): () => Promise<number> {
   const { build, write } = database;
   const isPlanned = (consumer: Consumer) => consumer.kind === 'external' && consumer.isPlanned === true;
   const queues = consumers.filter(consumer => !isPlanned(consumer)).map(({ queue }) => queue);

@@ -27,6 +27,14 @@ export interface FirstPicture {
   readonly file?: Uint8Array;
 }
 
+/** A part of a PNG or WebP. */
+export interface Chunk {
+  readonly type: string;
+  readonly content: Uint8Array;
+  /** With its length and type, and its checksum or padding byte. */
+  readonly whole: Uint8Array;
+}
+
 export interface Limits {
   /** The maximum of width times height. */
   readonly pixels: number;

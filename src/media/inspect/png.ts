@@ -6,6 +6,7 @@ import { createInflate, inflateSync } from 'node:zlib';
 import { takeTurn } from '../../turns/index.ts';
 import { parseOrientation } from './exif.ts';
 import {
+  type Chunk,
   checkFrames,
   checkWhole,
   createInvalidImageError,
@@ -38,13 +39,6 @@ interface Header {
   readonly height: number;
   readonly bitsPerPixel: number;
   readonly interlaced: boolean;
-}
-
-interface Chunk {
-  readonly type: string;
-  readonly content: Uint8Array;
-  /** The chunk with its length, type and checksum. */
-  readonly whole: Uint8Array;
 }
 
 /** @throws ImageError */

@@ -2,6 +2,7 @@
 import { takeTurn } from '../../turns/index.ts';
 import { getTiff, parseOrientation } from './exif.ts';
 import {
+  type Chunk,
   checkFrames,
   checkWhole,
   createInvalidImageError,
@@ -18,13 +19,6 @@ const maxChunks = 10_000;
 const [hasProfile, hasAlpha, hasExif, hasXmp, hasAnimation] = [0x20, 0x10, 0x08, 0x04, 0x02];
 const keptChunks: ReadonlySet<string> = new Set(['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L']);
 const pictureChunks: ReadonlySet<string> = new Set(['ALPH', 'VP8 ', 'VP8L']);
-
-interface Chunk {
-  readonly type: string;
-  readonly content: Uint8Array;
-  /** The chunk with its name, length and padding byte. */
-  readonly whole: Uint8Array;
-}
 
 interface Size {
   readonly width: number;
