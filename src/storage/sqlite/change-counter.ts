@@ -37,38 +37,19 @@ function findWalIndex(connected: Connected, file: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-/** Indexes of the 32-bit words of the header that change with a commit, or with a restart of the log. */
-const changeCounter = 2;
-const lastFrame = 4;
-const salt = 8;
-const checksum = 10;
-const headerWords = 12;
+/** The size of the first copy of the header. */
+const headerBytes = 48;
 
 function createMappedState(descriptor: number, changed: () => void): CommitState {
-  const header = new Uint32Array(headerWords);
-  const bytes = new Uint8Array(header.buffer);
-  const getWord = (index: number): number => header[index] ?? 0;
+  const [header, seen] = [Buffer.alloc(headerBytes), Buffer.alloc(headerBytes)];
   let state = 0;
-  let [counter, frame, salt0, salt1, sum0, sum1] = [0, 0, 0, 0, 0, 0];
 
-  // A commit writes these words last, one by one, after the second copy of the header. A reader that sees some of them
-  // sees a change, and SQLite's own read then waits until both copies agree. One that sees none precedes the commit.
+  // A commit writes this copy last, word by word, after the second one. A reader that sees some of the words sees a
+  // change, and SQLite's own read then waits until both copies agree. One that sees none precedes the commit.
   return () => {
-    readSync(descriptor, bytes, 0, bytes.length, 0);
-    const same =
-      getWord(checksum) === sum0 &&
-      getWord(checksum + 1) === sum1 &&
-      getWord(lastFrame) === frame &&
-      getWord(changeCounter) === counter &&
-      getWord(salt) === salt0 &&
-      getWord(salt + 1) === salt1;
-    if (same) return state;
-    counter = getWord(changeCounter);
-    frame = getWord(lastFrame);
-    salt0 = getWord(salt);
-    salt1 = getWord(salt + 1);
-    sum0 = getWord(checksum);
-    sum1 = getWord(checksum + 1);
+    readSync(descriptor, header, 0, headerBytes, 0);
+    if (header.equals(seen)) return state;
+    header.copy(seen);
     state += 1;
     changed();
     return state;
