@@ -218,7 +218,7 @@ export function createPaginator(secret: string) {
       const buildCursorLink = (cursor: string | null) =>
         cursor === null ? 'null' : link(`${size}&cursor=${cursor}`);
       const total = listed.total === undefined ? '' : `,"total":${listed.total}`;
-      const meta = `{"perPage":${page.limit},"nextCursor":${quoteText(next)},"prevCursor":${quoteText(prev)}${total}${besides}}`;
+      const meta = `{"perPage":${page.limit},"nextCursor":${JSON.stringify(next)},"prevCursor":${JSON.stringify(prev)}${total}${besides}}`;
       const links = {
         first: link(size),
         last: 'null',
@@ -242,8 +242,4 @@ function createLinker(url: RequestUrl): (pageParameter: string) => string {
     -1,
   );
   return pageParameter => `${start}${pageParameter}"`;
-}
-
-function quoteText(text: string | null): string {
-  return text === null ? 'null' : `"${text}"`;
 }

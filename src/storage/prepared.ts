@@ -31,13 +31,10 @@ export function prepareQuery<A extends Arguments, Row>(
   return values => {
     template ??= toTemplate(query(createPlaceholders<A>()).compile(build));
     const { compiled, names } = template;
-    const parameters: unknown[] = new Array(names.length);
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index];
-      parameters[index] = name === undefined ? compiled.parameters[index] : values[name];
-    }
-    // Written out, since spreading is slower and this runs for every query.
-    return { sql: compiled.sql, parameters, query: compiled.query, queryId: compiled.queryId };
+    const parameters = names.map((name, index) =>
+      name === undefined ? compiled.parameters[index] : values[name],
+    );
+    return { ...compiled, parameters };
   };
 }
 

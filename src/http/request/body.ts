@@ -94,17 +94,11 @@ async function readChunks(reader: Unread, limit: number, count: Count): Promise<
     if (end > held.byteLength) {
       const length = Math.min(limit, Math.max(end, 2 * held.byteLength));
       count(length);
-      held = growBytes(held, length);
+      held = new Uint8Array(held.buffer.transfer(length));
     }
     held.set(value, size);
     size = end;
   }
-}
-
-function growBytes(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(length);
-  larger.set(bytes);
-  return larger;
 }
 
 /** @throws HttpError 400 if the body is a part of a representation: PUT would replace the whole with it (RFC 9110 §14.5) */
