@@ -6,7 +6,7 @@
 import { Database as Connection } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRecordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { prepareRecord } from '../../src/resources/products/import/prepared.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { toPosition } from '../../src/storage/search/index.ts';
 import { deferIndexes, restoreIndexes } from '../../src/storage/sqlite/deferred-indexes.ts';
@@ -30,9 +30,8 @@ const events = `insert into events
 const columns = 'name, price, status, sku, created_at, updated_at, document';
 
 function prepared(products: number): Rows[] {
-  const { prepare } = createRecordPreparer('EUR');
   return Array.from({ length: products }, (_, index) => {
-    const { row, words, tags } = prepare(productNumber(index + 1).fields, Date.now());
+    const { row, words, tags } = prepareRecord(productNumber(index + 1).fields, 'EUR', Date.now());
     const { name, price, status, sku, created_at, updated_at, document } = row;
     return { products: [name, price, status, sku, created_at, updated_at, document], words, tags };
   });

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import { createProductImporter } from '../../src/resources/products/import/index.ts';
-import { createRecordCheck, createRecordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { createRecordCheck, prepareRecord } from '../../src/resources/products/import/prepared.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { random } from '../load/random.ts';
 
@@ -48,11 +48,10 @@ export async function fillWithAttributes(database: Database, count: number): Pro
   const importer = createProductImporter(database, createCommandOutbox(database));
   for (let first = 1; first <= count; first += rowsPerTransaction) {
     const checkRecord = createRecordCheck();
-    const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: Math.min(rowsPerTransaction, count - first + 1) }, (_, index) => {
       const checked = checkRecord(record(first + index));
       if (!('name' in checked)) throw new Error(JSON.stringify(checked));
-      return prepare(checked, Date.UTC(2026, 0, 1) + (first + index) * 1000);
+      return prepareRecord(checked, 'EUR', Date.UTC(2026, 0, 1) + (first + index) * 1000);
     });
     await database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');

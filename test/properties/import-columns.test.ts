@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { parseColumns, toColumns } from '../../src/cli/import/thread.ts';
 import {
   createRecordCheck,
-  createRecordPreparer,
   type ImportRecord,
   isGiven,
+  prepareRecord,
   type RecordCheck,
 } from '../../src/resources/products/import/prepared.ts';
 
@@ -38,10 +38,9 @@ test('every valid record arrives in another thread as it was prepared', () => {
   fc.assert(
     fc.property(fc.array(record, { maxLength: 20 }), inputs => {
       const checkRecord = createRecordCheck();
-      const { prepare } = createRecordPreparer('EUR');
       const records = inputs.map(input => checkRecord(input)).filter(isRecord);
       taken += records.length;
-      const prepared = records.map(checked => prepare(checked, at));
+      const prepared = records.map(checked => prepareRecord(checked, 'EUR', at));
       // As between threads.
       expect(parseColumns(structuredClone(toColumns(prepared)))).toEqual(prepared);
       for (const field of optional) {

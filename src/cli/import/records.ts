@@ -4,9 +4,9 @@ import { pickMember } from '../../files/cells/map.ts';
 import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import {
   createRecordCheck,
-  createRecordPreparer,
   type ImportRecord,
   type PreparedRecord,
+  prepareRecord,
   type RecordCheck,
 } from '../../resources/products/import/prepared.ts';
 import { type Candidate, type Notices, readCandidates } from './candidates.ts';
@@ -37,8 +37,6 @@ export interface RecordsRequest extends ImportArguments {
 /** Consecutive records, all prepared with the same timestamp. */
 export interface Chunk {
   readonly records: readonly PreparedRecord[];
-  /** The distinct words of these records that a search may misspell. */
-  readonly words: readonly string[];
   /**
    * For each record, how many records of the source are done after it: the value for --skip. Records of one position
    * must be written in one transaction.
@@ -120,7 +118,6 @@ function createNoticeBoard() {
 
 async function* readChunks(source: ImportSource, request: RecordsRequest): AsyncGenerator<Chunk> {
   const { fileName, skip, currency } = request;
-  const { prepare, takeWords } = createRecordPreparer(currency);
   const repeatedKeys = await findRepeatedKeys(source, request);
   const gathering = repeatedKeys.size > 0;
   const { take, rest } = createGatherer(repeatedKeys);
@@ -132,9 +129,8 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   const prepareRecords = (all: readonly Checked[]) => {
     const at = Date.now();
     return {
-      records: all.map(({ record, line }) => prepare(record, at, line)),
+      records: all.map(({ record, line }) => prepareRecord(record, currency, at, line)),
       raws: all.map(({ raw }) => raw),
-      words: takeWords(),
     };
   };
   let position = 0;

@@ -1,18 +1,14 @@
 /** The main loop of an import: reads records and writes them in transactions of bounded length. */
 import type { HttpError } from '../../http/errors.ts';
 import type { ImportPlan } from '../../resources/products/import/plan.ts';
-import { collectMisspeltWords, type PreparedRecord } from '../../resources/products/import/prepared.ts';
+import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
 import type { Chunk } from './records.ts';
 import type { ImportState, Progress, Reject, Rejects } from './report.ts';
 
 export interface BatchWriter {
-  /**
-   * Writes one batch in one transaction. In a dry run, only returns what it would do.
-   * @param words the words of the batch's records that a search may misspell
-   */
+  /** Writes one batch in one transaction. In a dry run, only returns what it would do. */
   write(
     records: readonly PreparedRecord[],
-    words: readonly string[],
   ): Promise<Pick<ImportPlan, 'counts' | 'refused' | 'lostUploads' | 'renamed'>>;
   /** Must be called with the skus of records that are skipped because they are done already. */
   pass(skus: readonly string[]): Promise<void>;
@@ -58,14 +54,13 @@ interface Batch extends Pick<ImportState, 'products' | 'variants' | 'images' | '
   readonly records: PreparedRecord[];
   /** The source text of each record. */
   readonly raws: Map<PreparedRecord, string>;
-  readonly words: Set<string>;
   readonly rejects: Reject[];
   /** How many chunks end in it. */
   chunks: number;
 }
 
 const createBatch = (): Batch => ({
-  ...{ records: [], raws: new Map(), words: new Set(), rejects: [] },
+  ...{ records: [], raws: new Map(), rejects: [] },
   ...{ products: 0, variants: 0, images: 0, repeated: 0, chunks: 0 },
 });
 
@@ -87,7 +82,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   }
 
   /** Adds the records of a chunk, and commits whenever the batch is full. */
-  async function addRecords({ records, positions, raws, words, rejects, end }: Chunk): Promise<void> {
+  async function addRecords({ records, positions, raws, rejects, end }: Chunk): Promise<void> {
     const refused = [...rejects];
     // In file order: a reject is written before the records after it are committed.
     const report = (before: number) => {
@@ -95,14 +90,6 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
         batch.rejects.push(first.reject);
         refused.shift();
       }
-    };
-    let first = 0;
-    // A batch gets only the words of its own records: those of later records may be in no document yet.
-    const addWords = (end: number) => {
-      const isWhole = first === 0 && end === records.length;
-      const own = isWhole ? words : collectMisspeltWords(records.slice(first, end));
-      for (const word of own) batch.words.add(word);
-      first = end;
     };
     for (const [index, record] of records.entries()) {
       const position = positions[index] ?? end;
@@ -113,10 +100,8 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       batch.variants += record.variantCount;
       batch.images += record.images;
       if (!committer.isFull(batch) || positions[index + 1] === position) continue;
-      addWords(index + 1);
       await commit(position);
     }
-    addWords(records.length);
     report(end + 1);
   }
 
@@ -146,7 +131,7 @@ function createCommitter(run: ImportRun, state: ImportState) {
 
   async function write(batch: Batch): Promise<void> {
     const started = performance.now();
-    const { counts, refused, lostUploads, renamed } = await run.writer.write(batch.records, [...batch.words]);
+    const { counts, refused, lostUploads, renamed } = await run.writer.write(batch.records);
     state.lostUploads += lostUploads;
     state.renamed += renamed;
     for (const { record, error } of refused) refuse(record, batch.raws.get(record) ?? '', error);
@@ -168,7 +153,7 @@ function createCommitter(run: ImportRun, state: ImportState) {
 
   return {
     isFull: (batch: Batch) => countRows(batch) >= size,
-    /** Whether another chunk of this size fits whole: if two batches share one, its words must be collected again. */
+    /** Whether another chunk of this size fits whole. */
     hasRoomFor(batch: Batch, records: readonly PreparedRecord[]): boolean {
       if (run.batchSize !== undefined) return true;
       const rows = records.reduce((sum, { variantCount }) => sum + 1 + variantCount, 0);

@@ -19,16 +19,16 @@ export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
   const existing = await createProductTotals(database).count(database.read);
   let created = 0;
   let sinceCollection = 0;
-  const write = (records: readonly PreparedRecord[], words: readonly string[]) =>
+  const write = (records: readonly PreparedRecord[]) =>
     load.write(async session => {
       const plan = await importer.plan(session, records, 'lock', matched);
-      const ids = await importer.apply(session, plan, words, createCause('import', Date.now()));
+      const ids = await importer.apply(session, plan, records, createCause('import', Date.now()));
       return { plan, ids };
     });
-  async function writeBatch(records: readonly PreparedRecord[], words: readonly string[]) {
+  async function writeBatch(records: readonly PreparedRecord[]) {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { plan, ids } = await write(records, words);
+        const { plan, ids } = await write(records);
         // Only after the commit: a retried transaction must not see what its own records matched.
         matched.add(plan.matched);
         matched.add(ids);

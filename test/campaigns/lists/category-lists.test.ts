@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
-import { createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
+import { prepareRecord } from '../../../src/resources/products/import/prepared.ts';
 import {
   buildStoredColumns,
   products as collection,
@@ -48,8 +48,9 @@ describeOnDatabases('lists of categories on %s', kind => {
     service = await startTestService(kind);
     const { database, clock } = service;
     const importer = createProductImporter(database, createCommandOutbox(database));
-    const { prepare } = createRecordPreparer('EUR');
-    const records = Array.from({ length: 3000 }, (_, index) => prepare(fieldsOf(index), clock.now()));
+    const records = Array.from({ length: 3000 }, (_, index) =>
+      prepareRecord(fieldsOf(index), 'EUR', clock.now()),
+    );
     await database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
       await importer.apply(session, plan, [], createCause('import', clock.now()));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
-import { createRecordCheck, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
+import { createRecordCheck, prepareRecord } from '../../../src/resources/products/import/prepared.ts';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -199,11 +199,10 @@ describeOnDatabases('facets on %s', kind => {
       }
     }
     const checkRecord = createRecordCheck();
-    const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: 600 }, (_, index) => {
       const record = checkRecord({ ...drawn(), sku: `I-${index}`, name: `I${index}` });
       if (Array.isArray(record)) throw new Error(JSON.stringify(record));
-      return prepare({ ...record, name: `I${index}`, price: draw(100) }, 0);
+      return prepareRecord({ ...record, name: `I${index}`, price: draw(100) }, 'EUR', 0);
     });
     const importer = createProductImporter(service.database, createCommandOutbox(service.database));
     await service.database.write(async session => {

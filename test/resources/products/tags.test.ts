@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
-import { createRecordCheck, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
+import { createRecordCheck, prepareRecord } from '../../../src/resources/products/import/prepared.ts';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -47,7 +47,6 @@ describeOnDatabases('tags on %s', kind => {
 
   test('a tag of more products than are sorted has right totals, orders and cursors, alone and with filters', async () => {
     const count = 5200;
-    const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: count }, (_, index) => {
       const tags = index % 100 === 0 ? ['common', 'rare'] : ['common'];
       // Most expensive first, so that the order of the list differs from that of ids.
@@ -58,7 +57,7 @@ describeOnDatabases('tags on %s', kind => {
         tags,
       });
       if (Array.isArray(record)) throw new Error(JSON.stringify(record));
-      return prepare({ ...record, name: `Thing ${index}`, price: count - index }, 0);
+      return prepareRecord({ ...record, name: `Thing ${index}`, price: count - index }, 'EUR', 0);
     });
     const { database } = service;
     const importer = createProductImporter(database, createCommandOutbox(database));

@@ -1,7 +1,7 @@
 /** Many products at once, as an import creates them. */
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
-import { createRecordCheck, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
+import { createRecordCheck, prepareRecord } from '../../../src/resources/products/import/prepared.ts';
 import type { TestService } from '../service/service.ts';
 
 /** Writes the products in one transaction. @param at their time, in epoch milliseconds */
@@ -11,11 +11,10 @@ export async function importProducts(
   at = 0,
 ): Promise<void> {
   const checkRecord = createRecordCheck();
-  const { prepare } = createRecordPreparer('EUR');
   const prepared = records.map(record => {
     const checked = checkRecord(record);
     if (!('name' in checked)) throw new Error(JSON.stringify(checked));
-    return prepare(checked, at);
+    return prepareRecord(checked, 'EUR', at);
   });
   const importer = createProductImporter(database, createCommandOutbox(database));
   await database.write(async session => {

@@ -19,7 +19,7 @@ import { createCreationEventWriter } from './events.ts';
 import { createExistingProductsReader } from './existing.ts';
 import type { MatchedProducts } from './matching.ts';
 import { type ImportPlan, type Known, planAgainst } from './plan.ts';
-import { type PreparedRecord, toPreparedFields } from './prepared.ts';
+import { collectMisspeltWords, type PreparedRecord, toPreparedFields } from './prepared.ts';
 import { createReleaser } from './release.ts';
 import { summarizeVariants } from './variants.ts';
 
@@ -88,17 +88,18 @@ export function createProductImporter(database: Database, outbox: Outbox) {
 
     /**
      * Applies a plan, in the transaction that made it.
-     * @param words of the plan's records that a search may suggest for misspelt ones
+     * @param records those of the plan
      * @returns the ids of the products that were created
      * @throws StorageError `unique` if another client has since created a product with one of the skus
      */
     async apply(
       session: Transaction,
       { creates, updates, counts, refused, uploads }: ImportPlan,
-      words: readonly string[],
+      records: readonly PreparedRecord[],
       cause: Cause,
     ): Promise<readonly number[]> {
       if (creates.length === 0 && updates.length === 0) return [];
+      const words = collectMisspeltWords(records);
       search.keep(session, words);
       // The words of records that created no product may be in no document.
       if (counts.updated + counts.unchanged + refused.length > 0) search.release(session, words);

@@ -5,7 +5,7 @@ import { createParser, type Parse } from '../../../http/request/parser.ts';
 import { toErrorDetails } from '../../../http/schema.ts';
 import { getMemberNames, isObject } from '../../../json-object.ts';
 import type { AttributeValues } from '../../../storage/attributes/values.ts';
-import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
+import { canBeMisspelt, toDocumentWords } from '../../../storage/search/text/words.ts';
 import { normalizeCategories } from '../categories.ts';
 import { mediaPath } from '../members/images.ts';
 import type { Option } from '../members/options.ts';
@@ -156,55 +156,46 @@ function toVariantParts({ variants }: ImportRecord) {
   return { variants: JSON.stringify(variants), variantCount: variants.length, variantSkus };
 }
 
-/** Adds the words that may correct a misspelt search; searches do not suggest words of archived products. */
-function addMisspelt(status: string, words: Iterable<string>, into: Set<string>): void {
-  if (status === 'archived') return;
-  for (const word of words) if (!isNoWord(word) && !into.has(word) && canBeMisspelt(word)) into.add(word);
-}
-
-/** The distinct words of these records that may correct a misspelt search. */
+/** The distinct words of records that may correct a misspelt search, which suggests none of archived products. */
 export function collectMisspeltWords(records: readonly PreparedRecord[]): string[] {
-  const words = new Set<string>();
-  for (const { row, words: text } of records) addMisspelt(row.status, text.split(' '), words);
-  return [...words];
+  const found = new Set<string>();
+  for (const { row, words } of records) {
+    if (row.status === 'archived') continue;
+    for (const word of words.split(' ')) if (!found.has(word) && canBeMisspelt(word)) found.add(word);
+  }
+  return [...found];
 }
 
-export function createRecordPreparer(defaultCurrency: string) {
-  const had = new Set<string>();
+/**
+ * @param defaultCurrency of a new product for which the record names none; an explicit null is kept
+ * @param at epoch milliseconds, the creation time of a new product
+ * @param line on which the record starts
+ */
+export function prepareRecord(
+  record: ImportRecord,
+  defaultCurrency: string,
+  at: number,
+  line: number = 0,
+): PreparedRecord {
+  const currency = record.currency === null ? null : defaultCurrency;
+  const stock = record.stock == null ? null : mergeStockPart(record.stock, null);
+  const fields = normalizeCategories(completeFields({ ...record, stock }, currency));
+  const { tags, attributes, options, images, category, categories } = fields;
+  const { attributesAsTheyLook: asTheyLook } = record;
+  const parts = toVariantParts(record);
+  const identity = parts.variantSkus.length > 0 ? undefined : record.identity;
+  const places = { category, categories };
+  const words = toDocumentWords(toSearchText(fields)).join(' ');
   return {
-    /** @param line on which the record starts @param at epoch milliseconds, the creation time of a new product */
-    prepare(record: ImportRecord, at: number, line: number = 0): PreparedRecord {
-      // An explicit null is kept, also for the currency.
-      const currency = record.currency === null ? null : defaultCurrency;
-      const stock = record.stock == null ? null : mergeStockPart(record.stock, null);
-      const fields = normalizeCategories(completeFields({ ...record, stock }, currency));
-      const { text, words } = splitDocument(toSearchText(fields));
-      addMisspelt(fields.status, words, had);
-      const { tags, attributes, options, images, category, categories } = fields;
-      const { attributesAsTheyLook: asTheyLook } = record;
-      const parts = toVariantParts(record);
-      const identity = parts.variantSkus.length > 0 ? undefined : record.identity;
-      const places = { category, categories };
-      const own = { words: text, tags, ...places, attributes, options, given: computeGiven(record) };
-      const hasUploads = images.some(({ url }) => url?.startsWith(mediaPath));
-      return {
-        row: toProductRow(fields, at),
-        ...own,
-        ...parts,
-        attributesAsTheyLook: asTheyLook === undefined ? '' : JSON.stringify(asTheyLook),
-        stock: record.stock,
-        images: images.length,
-        hasUploads,
-        ...(identity === undefined ? {} : { identity }),
-        line,
-      };
-    },
-    /** The distinct words of the records since the last call that may correct a misspelt search. */
-    takeWords(): string[] {
-      const words = [...had];
-      had.clear();
-      return words;
-    },
+    row: toProductRow(fields, at),
+    ...{ words, tags, ...places, attributes, options, given: computeGiven(record) },
+    ...parts,
+    attributesAsTheyLook: asTheyLook === undefined ? '' : JSON.stringify(asTheyLook),
+    stock: record.stock,
+    images: images.length,
+    hasUploads: images.some(({ url }) => url?.startsWith(mediaPath)),
+    ...(identity === undefined ? {} : { identity }),
+    line,
   };
 }
 

@@ -142,30 +142,18 @@ export function hasSameWords(one: SearchText, other: SearchText): boolean {
   );
 }
 
-/** For very many documents: the words of `toDocumentWords`, separated by spaces, and all words without marks. */
-export function splitDocument(document: SearchText): { text: string; words: readonly string[] } {
-  const split = finish(splitTextByText(document));
-  const { words, titled, mark } = split;
-  if (titled === 0 || titled + words.length > maxWords) return { text: toEntries(split).join(' '), words };
-  // The same, without a list of all entries.
-  return { text: `${mark}${words.slice(0, titled).join(` ${mark}`)} ${words.join(' ')}`, words };
-}
-
 /** In letters. A word of three letters can be meant by one of four; longer texts are not words. */
 const minMisspeltLength = 3;
 const maxMisspeltLength = 32;
 const letters = /^[\p{L}\p{M}]+$/u;
 const isMark = (code: number): boolean => code >= 0xa4 && code <= 0xb6;
 
-/** A quick test for most entries that cannot be misspelt: those that are marked, short, or begin with a digit. */
-export function isNoWord(entry: string): boolean {
-  const first = entry.charCodeAt(0);
-  return entry.length < minMisspeltLength || isMark(first) || (first >= 0x30 && first <= 0x39);
-}
-
 /** Whether a word may be misspelt: it has only letters, neither too few nor too many. */
 export function canBeMisspelt(entry: string): boolean {
-  if (isNoWord(entry) || !letters.test(entry)) return false;
+  const first = entry.charCodeAt(0);
+  // Most others are marked, short, or begin with a digit: a quick test.
+  if (entry.length < minMisspeltLength || isMark(first) || (first >= 0x30 && first <= 0x39)) return false;
+  if (!letters.test(entry)) return false;
   const { length } = [...entry];
   return length >= minMisspeltLength && length <= maxMisspeltLength;
 }
