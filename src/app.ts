@@ -89,7 +89,7 @@ export function createApp(options: AppOptions) {
   }
 
   function identifyCaller(exchange: Exchange, params: Params): Reply | Promise<Reply> {
-    const key = requests.findQueryParameter(exchange.url.search, 'api_key');
+    const key = requests.findKeyParameter(exchange.url.search);
     return runWhenReady(identify(exchange.request.headers, key, exchange, options.authenticator), caller =>
       chargeQuota(exchange, params, caller),
     );

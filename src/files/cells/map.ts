@@ -16,10 +16,10 @@ export class MappingError extends Error {
 
 /**
  * Reads `name=title,price=UnitPrice`: FIELD=COLUMN pairs separated by commas. Spaces around a field or column are
- * ignored. Each field of `fields` may occur once. A column's name may contain `=` but no comma. An empty text is an
+ * ignored. Each field may occur once. A column's name may contain `=` but no comma. An empty text is an
  * empty mapping. Throws `MappingError`.
  */
-export function parseMapping(text: string, fields: readonly string[] = productFields): Mapping {
+export function parseMapping(text: string): Mapping {
   const mapping = new Map<string, string>();
   if (text.trim() === '') return mapping;
   for (const pair of text.split(',')) {
@@ -28,8 +28,10 @@ export function parseMapping(text: string, fields: readonly string[] = productFi
     const column = pair.slice(at + 1).trim();
     if (field === '' || column === '')
       throw new MappingError(`a mapping is FIELD=COLUMN pairs separated by commas, not "${pair.trim()}"`);
-    if (!fields.includes(field) && findReader(field) === undefined)
-      throw new MappingError(`the field of a mapping must be one of ${fields.join(', ')}, not "${field}"`);
+    if (!productFields.some(name => name === field) && findReader(field) === undefined)
+      throw new MappingError(
+        `the field of a mapping must be one of ${productFields.join(', ')}, not "${field}"`,
+      );
     if (mapping.has(field))
       throw new MappingError(`a mapping may name a field only once; "${field}" is named twice`);
     mapping.set(field, column);

@@ -19,11 +19,11 @@ export function readRequestId(headers: Headers): string {
   return isFit ? given : crypto.randomUUID();
 }
 
-/** The value of a query parameter, before the query is parsed; for `api_key`. */
-export function findQueryParameter(search: string, name: string): string | undefined {
+/** The API key in a query, before the query is parsed. */
+export function findKeyParameter(search: string): string | undefined {
   // `api%5Fkey` is the same name (RFC 3986 §6.2.2.2).
-  if (!search.includes(name) && !search.includes('%')) return undefined;
-  return new URLSearchParams(search).get(name) ?? undefined;
+  if (!search.includes('api_key') && !search.includes('%')) return undefined;
+  return new URLSearchParams(search).get('api_key') ?? undefined;
 }
 
 /**

@@ -67,7 +67,7 @@ export function toEntry(row: LockedProduct, variants: readonly StoredVariant[]):
 }
 
 /** @throws HttpError for attributes that do not fit their definitions */
-export type RequireFit = (after: Attributed, before?: Attributed) => void;
+type RequireFit = (after: Attributed, before?: Attributed) => void;
 
 /** The context of merging, besides the existing products. */
 export interface MergeContext {

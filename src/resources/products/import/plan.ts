@@ -10,7 +10,6 @@ import {
   type ImportUpdate,
   type MergeContext,
   mergeRecord,
-  type RequireFit,
   toCreate,
   toUpdate,
 } from './entry.ts';
@@ -104,10 +103,7 @@ export function planAgainst(
 }
 
 /** A plan for records that match no existing product, as in an empty catalog. */
-export const planWithout = (
-  records: readonly PreparedRecord[],
-  requireFit: RequireFit = () => undefined,
-): ImportPlan => {
-  const known = { byKey: new Map(), skuOwners: new Map(), uploads: new Map(), wasMatched: () => false };
-  return planAgainst({ ...known, requireFit }, records);
+export const planWithout = (records: readonly PreparedRecord[]): ImportPlan => {
+  const nothing = { byKey: new Map(), skuOwners: new Map(), uploads: new Map() };
+  return planAgainst({ ...nothing, wasMatched: () => false, requireFit: () => undefined }, records);
 };
