@@ -4,8 +4,8 @@ import { maxId } from '../storage/database.ts';
 import { buildErrorDetail, type ErrorDetail } from './errors.ts';
 
 /** PostgreSQL stores neither U+0000 nor unpaired surrogates: both are refused everywhere. */
-const isStorable = (value: string) => !value.includes('\u0000') && value.isWellFormed();
-const notStorable = {
+export const isStorable = (value: string): boolean => !value.includes('\u0000') && value.isWellFormed();
+export const notStorable = {
   error: 'must not contain U+0000 or unpaired surrogates',
   params: { rule: 'characters' },
 };

@@ -1,6 +1,6 @@
 /** Query parameters whose names callers choose: all with the same prefix become one member of the parsed query. */
 import { z } from 'zod';
-import { anyText } from '../schema.ts';
+import { anyText, isStorable, notStorable } from '../schema.ts';
 
 /** Maximum number of such parameters in one request, and of all their values together. */
 const maxNames = 20;
@@ -54,8 +54,8 @@ export function prefixedParameters({ prefix, name, description, maxValueLength }
           refuse([given], 'pattern', `must have a name that matches ${pattern}`);
         if (values[given]?.some(value => value.length > maxValueLength) === true)
           refuse([given], 'maxLength', `must be at most ${maxValueLength} characters long`);
-        if (values[given]?.some(value => value.includes('\u0000') || !value.isWellFormed()) === true)
-          refuse([given], 'characters', 'must not contain U+0000 or unpaired surrogates');
+        if (values[given]?.every(isStorable) === false)
+          refuse([given], notStorable.params.rule, notStorable.error);
       }
     })
     .optional()

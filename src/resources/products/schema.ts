@@ -22,7 +22,7 @@ import { attributes, sentAttributes } from './members/attributes.ts';
 import { gtin, gtinParameter } from './members/gtin.ts';
 import { image, sentImages } from './members/images.ts';
 import { options } from './members/options.ts';
-import { compareAtPrice, maxSkuLength, weight } from './members/shared.ts';
+import { availableParameter, compareAtPrice, maxSkuLength, weight } from './members/shared.ts';
 import { changedStock, sentStock, stock, stockText } from './members/stock.ts';
 
 export const statuses = ['active', 'archived'] as const;
@@ -207,7 +207,7 @@ export const replaceProduct = createProduct
   .meta({ id: 'ReplaceProduct' });
 
 export const patchProduct = createProduct
-  .extend({ stock: changedStock.nullish().describe('The stock; null if it is not counted.') })
+  .extend({ stock: changedStock.nullish().describe(stockText) })
   .partial()
   .meta({ id: 'PatchProduct' });
 
@@ -267,10 +267,7 @@ export const listProducts = z.object({
     .optional()
     .describe('Only products that have this GTIN, or a variant with it; leading zeros are ignored.'),
   externalId: text(200).optional().describe('Only the product with this id in another system.'),
-  available: z
-    .enum(['true', 'false'])
-    .optional()
-    .describe('Only items that can be bought now, or only the others.'),
+  available: availableParameter,
   minPrice: numberParameter({ examples: [10] })
     .optional()
     .describe('Only products that cost this much or more; of variants, the lowest price counts.'),

@@ -6,7 +6,7 @@ import { maxId } from '../../storage/database.ts';
 import { buildHalSchemas } from '../crud/schema.ts';
 import { gtin, gtinParameter } from '../products/members/gtin.ts';
 import { maxOptionLengths } from '../products/members/options.ts';
-import { compareAtPrice, maxSkuLength, weight } from '../products/members/shared.ts';
+import { availableParameter, compareAtPrice, maxSkuLength, weight } from '../products/members/shared.ts';
 import { changedStock, sentStock, stock, stockText } from '../products/members/stock.ts';
 
 const sku = text(maxSkuLength).describe('Unique among products and variants.');
@@ -111,10 +111,7 @@ export const sortColumns = { id: 'id', position: 'position', createdAt: 'created
 export const listVariants = z.object({
   sku: text(maxSkuLength).optional().describe('Only the variant with exactly this sku.'),
   gtin: gtinParameter.optional().describe('Only variants with this GTIN; leading zeros are ignored.'),
-  available: z
-    .enum(['true', 'false'])
-    .optional()
-    .describe('Only items that can be bought now, or only the others.'),
+  available: availableParameter,
   ...listParameters(sortColumns),
 });
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { attributeKey } from '../../../attribute-key.ts';
-import { hasAtMost } from '../../../http/schema.ts';
+import { anyText, hasAtMost, isStorable, notStorable } from '../../../http/schema.ts';
 import { isObject } from '../../../json-object.ts';
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
@@ -21,8 +21,7 @@ interface Problem {
 }
 
 function findTextProblem(text: string, path: Problem['path']): Problem | undefined {
-  if (text.includes('\u0000') || !text.isWellFormed())
-    return { path, rule: 'characters', message: 'must not contain U+0000 or unpaired surrogates' };
+  if (!isStorable(text)) return { path, rule: notStorable.params.rule, message: notStorable.error };
   if (hasAtMost(text, maxTextLength)) return undefined;
   return { path, rule: 'maxLength', message: `must be at most ${maxTextLength} characters long` };
 }
@@ -55,7 +54,7 @@ function findProblems(value: unknown): Problem[] {
   return entries.flatMap(([key, one]) => findProblem(key, one) ?? []);
 }
 
-const text = { type: 'string', maxLength: maxTextLength, pattern: '^[^\\u0000]*$' };
+const text = { type: 'string', maxLength: maxTextLength, pattern: anyText };
 const override = {
   type: 'object',
   propertyNames: { type: 'string', pattern: keyPattern, maxLength: 64 },

@@ -1,8 +1,14 @@
-/** Members that products and variants have alike: the length of skus, the former price, and the weight. */
+/** Members that products and variants have alike: the length of skus, the former price, the weight, and a filter. */
 import { z } from 'zod';
 
 /** In characters: the length of the longest skus that shops export. */
 export const maxSkuLength = 255;
+
+/** A filter of lists. */
+export const availableParameter = z
+  .enum(['true', 'false'])
+  .optional()
+  .describe('Only items that can be bought now, or only the others.');
 
 export const compareAtPrice = z.number().min(0).describe('The former price, to be shown next to the price.');
 
