@@ -284,3 +284,8 @@ export class StorageError extends Error {
     this.isLocked = options.isLocked ?? false;
   }
 }
+
+/** Ignores a StorageError and throws any other error. */
+export function ignoreStorageError(error: unknown): void {
+  if (!(error instanceof StorageError)) throw error;
+}

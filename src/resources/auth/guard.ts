@@ -9,7 +9,7 @@ import { buildErrorDetail, HttpError } from '../../http/errors.ts';
 import type { Charge, DelayRule, Delays } from '../../http/quota/delays.ts';
 import { createRateLimitError } from '../../http/quota/index.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type Database, StorageError } from '../../storage/database.ts';
+import { type Database, ignoreStorageError } from '../../storage/database.ts';
 import type { StoredUser } from '../users/store.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 import type { PasswordCheck } from './passwords.ts';
@@ -54,7 +54,7 @@ export function createGuards(
       const { rule, state } = await delays.refund(charges);
       from.showQuota(rule, state);
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
+      ignoreStorageError(error);
     }
   }
 

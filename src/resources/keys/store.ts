@@ -8,7 +8,7 @@ import type { ErrorCode } from '../../http/errors.ts';
 import { type Clock, isRecent } from '../../ports/clock.ts';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import { parseStored } from '../../storage/damage.ts';
-import { type Database, StorageError, type Transaction } from '../../storage/database.ts';
+import { type Database, ignoreStorageError, type Transaction } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
 import { toIsoDate } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
@@ -29,11 +29,6 @@ const columns = [
 ] as const;
 /** The minimum interval between writes of a key's last use, in milliseconds. */
 const lastUseResolution = 60_000;
-
-/** A key is valid without the note: a read-only database still serves reads. The next request notes its use. */
-function ignoreStorageError(error: unknown): void {
-  if (!(error instanceof StorageError)) throw error;
-}
 
 export function toApiKey(row: StoredKey): ApiKey {
   return {
@@ -68,6 +63,7 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
     if (noting.has(id) || (last_used_at !== null && isRecent(last_used_at, lastUseResolution, now))) return;
     const note = database
       .write(session => rows.update(session, id, { last_used_at: now }))
+      // A key is valid without the note: a read-only database still serves reads. The next request notes its use.
       .catch(ignoreStorageError)
       .finally(() => noting.delete(id));
     noting.set(id, note);

@@ -11,6 +11,7 @@ import { createChanges } from '../changes/index.ts';
 import {
   type Database,
   type Dialect,
+  ignoreStorageError,
   StorageError,
   type Transaction,
   type WriteOptions,
@@ -170,8 +171,8 @@ export function openSqlite(
     },
 
     async close() {
-      // Waits for the transactions in the queue; if the database can no longer be written to, they have failed.
-      await enqueue(async () => undefined).catch(throwUnlessRefused);
+      // Waits for the transactions in the queue; if the database can no longer be written to, they have been rejected.
+      await enqueue(async () => undefined).catch(ignoreStorageError);
       reader.close();
       for (const connected of pool) connected.close();
       await Promise.all([background.close(), parts.close()]);
@@ -181,9 +182,4 @@ export function openSqlite(
       writer.close();
     },
   };
-}
-
-/** Ignores a StorageError: the transactions that it concerns have already been rejected. */
-function throwUnlessRefused(error: unknown): void {
-  if (!(error instanceof StorageError)) throw error;
 }
