@@ -35,7 +35,7 @@ import { createSeal } from './secrets/seal.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
 import { maxRemoved, removeInParts } from './storage/table-rows.ts';
-import { runOnce } from './turns/slices.ts';
+import { runOnce } from './turns/once.ts';
 import {
   addEntries,
   addSuccessors,

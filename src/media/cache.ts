@@ -6,6 +6,7 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError, type Log } from '../operations/log.ts';
+import { succeedOnce } from '../turns/once.ts';
 import { writeWhole } from './store/atomic.ts';
 import { getShelf } from './store/store.ts';
 
@@ -20,8 +21,6 @@ const unfinishedFolder = 'unfinished';
 
 /** @param limit the maximum size in bytes */
 export function createFileCache(folder: string, limit: number, log: Log) {
-  /** Entries by key, the least recently used first. */
-  let loading: Promise<Map<string, Entry>> | undefined;
   let total = 0;
   const toKey = (hash: string, name: string): string => `${hash}-${name}`;
   const toPath = (key: string): string => join(folder, getShelf(key), key);
@@ -33,13 +32,8 @@ export function createFileCache(folder: string, limit: number, log: Log) {
     total = found.reduce((sum, [, { size }]) => sum + size, 0);
     return new Map(found);
   }
-  const index = (): Promise<Map<string, Entry>> => {
-    loading ??= load().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    });
-    return loading;
-  };
+  /** Entries by key, the least recently used first. */
+  const index = succeedOnce(load);
   const indexIfAny = (): Promise<Map<string, Entry> | undefined> => index().catch(() => undefined);
   function drop(entries: Map<string, Entry>, key: string): Promise<void> {
     const entry = entries.get(key);

@@ -32,15 +32,6 @@ export async function finishInSlices<Result>(steps: Iterator<undefined, Result>)
   }
 }
 
-/** @returns a function that calls `make` once and always returns the same promise, even if it is rejected */
-export function runOnce<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
 /** Items sorted in one piece, and items merged between checks of the time. */
 const [sortedItems, mergedItems] = [2000, 500];
 

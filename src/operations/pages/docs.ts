@@ -1,7 +1,7 @@
 /** The documentation page: Swagger UI over /openapi.json. The service serves all of its files. */
 import { join } from 'node:path';
 import { computeEntityTag } from '../../http/cache/conditional.ts';
-import { runOnce } from '../../turns/slices.ts';
+import { runOnce } from '../../turns/once.ts';
 
 /** A file of the page. */
 interface DocsAsset {

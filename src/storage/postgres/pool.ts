@@ -4,6 +4,7 @@
  * for groups of transactions (groups.ts), and one for counting requests. So a locked row, or a stalled replica, delays
  * only writers.
  */
+import { createOnce } from '../../turns/once.ts';
 import { StorageError } from '../database.ts';
 import type { Connection, Result } from './connection.ts';
 import type { Connector, SessionLimits } from './connector.ts';
@@ -112,19 +113,14 @@ export function openPool({ size, connector, limits, patience }: PoolOptions) {
 /** Connections that any number of statements share: each statement goes to the least busy one. */
 function createSharedGroup(limit: number, open: () => Promise<Connection>) {
   let connections: Connection[] = [];
-  let opening: Promise<Connection> | undefined;
+  const shareOpening = createOnce<Connection>();
 
-  function openAnother(): Promise<Connection> {
-    opening ??= open()
-      .then(connection => {
-        connections.push(connection);
-        return connection;
-      })
-      .finally(() => {
-        opening = undefined;
-      });
-    return opening;
-  }
+  const openAnother = (): Promise<Connection> =>
+    shareOpening('another', async () => {
+      const connection = await open();
+      connections.push(connection);
+      return connection;
+    });
 
   function findLeastBusy(): Connection | undefined {
     let best: Connection | undefined;

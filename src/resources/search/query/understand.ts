@@ -8,7 +8,7 @@ import type { SearchSession } from '../../../storage/search/reading/frequency.ts
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { isAmerican } from '../../../storage/search/text/spellings.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
-import { runOnce } from '../../../turns/slices.ts';
+import { runOnce } from '../../../turns/once.ts';
 import type { Definitions } from '../../attributes/store.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
 import { findWordsApart } from './apart.ts';

@@ -4,7 +4,7 @@
  */
 
 import { createBoundedMap } from '../../../bounded-map.ts';
-import { runOnce } from '../../../turns/slices.ts';
+import { runOnce } from '../../../turns/once.ts';
 import type { Choice, Expression, Term } from '../expression.ts';
 import { searchTypes } from '../index.ts';
 import type { SearchSession } from '../reading/frequency.ts';
