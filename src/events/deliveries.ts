@@ -25,12 +25,12 @@ export interface Backlog {
   readonly failed: number;
 }
 
-interface Postponed {
+type Postponed = {
   readonly attempts: number;
   readonly dueAt: number;
   /** Set when it is given up. */
   readonly failedAt: number | null;
-}
+};
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
@@ -60,8 +60,7 @@ export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'd
     build,
     ({ id, claim }) => sql`delete from deliveries where id = ${id} and due_at = ${claim}`,
   );
-  type Values = Postponed & { id: number; claim: number };
-  const postpone = prepareQuery<{ [Name in keyof Values]: Values[Name] }, unknown>(
+  const postpone = prepareQuery<Postponed & { id: number; claim: number }, unknown>(
     build,
     ({ id, claim, attempts, dueAt, failedAt }) => sql`update deliveries
       set attempts = ${attempts}, due_at = ${dueAt}, failed_at = ${failedAt}
