@@ -1,5 +1,5 @@
 /** The page that the service's address shows in a browser: what the service is, further reading, first steps. */
-import { buildHtmlPage, escapeHtml, type Page } from './page.ts';
+import { buildHtmlPage, type Page } from './page.ts';
 
 export interface IndexPageOptions {
   /** The address of the service, taken from the request, without a trailing slash. */
@@ -12,11 +12,11 @@ export interface IndexPageOptions {
 
 /** The links are relative, so that they also work behind a proxy that adds a path prefix. */
 export function buildIndexPage({ base, release, version }: IndexPageOptions): Page {
-  const [address, current] = [escapeHtml(base), escapeHtml(version)];
+  const [address, current] = [Bun.escapeHTML(base), Bun.escapeHTML(version)];
   return buildHtmlPage({
     title: 'Catalog',
     body: `<p class="lead">Products, orders, invoices, accounts and search, as JSON over HTTP.</p>
-<p class="quiet">Release ${escapeHtml(release)} is running at ${address}.</p>
+<p class="quiet">Release ${Bun.escapeHTML(release)} is running at ${address}.</p>
 <ul class="cards">
 <li><a href="docs"><b>Documentation</b> Every operation, to read about and try in the browser</a></li>
 <li><a href="openapi.json"><b>openapi.json</b> The API description, for client generators and other tools</a></li>

@@ -49,7 +49,7 @@ output:not(:empty) { display: block; margin-top: 1rem; }
 
 export interface PageContent {
   readonly title: string;
-  /** HTML; text from outside must have gone through `escapeHtml`. */
+  /** HTML; text from outside must have gone through `Bun.escapeHTML`. */
   readonly body: string;
   /** JavaScript, run at the end of the page. */
   readonly script?: string;
@@ -82,6 +82,3 @@ ${narrow === true ? `<a href="./">Catalog</a>\n<article>\n<h1>${title}</h1>\n${b
 
 const hashScript = (text: string) =>
   `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`;
-
-/** Escapes text for use between tags and in attributes. */
-export const escapeHtml = (text: string): string => Bun.escapeHTML(text);
