@@ -90,11 +90,11 @@ export interface HeaderOptions {
   /** Whether to skip lines that begin with # before the header. */
   readonly comments?: boolean | undefined;
   /** Columns that may occur several times: their values are joined by commas. */
-  readonly repeated?: RegExp | undefined;
+  readonly repeated?: Pick<RegExp, 'test'> | undefined;
 }
 
 /** Why a header cannot be used; undefined if it can. Spreadsheets leave columns without a name, which are allowed. */
-function findHeaderProblem(columns: readonly string[], repeated?: RegExp): string | undefined {
+function findHeaderProblem(columns: readonly string[], repeated?: Pick<RegExp, 'test'>): string | undefined {
   const [only = ''] = columns;
   if (columns.length === 1 && only.includes('|')) return otherDelimiter;
   if (columns.some(name => name.includes('\r'))) return loneReturns;

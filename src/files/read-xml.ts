@@ -17,7 +17,7 @@ import {
 
 export interface FeedOptions {
   /** Elements that may occur several times in an item: their texts are joined by commas. Others use the first one. */
-  readonly repeated?: RegExp | undefined;
+  readonly repeated?: Pick<RegExp, 'test'> | undefined;
   /** Elements → the names of the parts that a table joins by colons; names that share a place are separated by `|`. */
   readonly places?: ReadonlyMap<string, readonly string[]> | undefined;
 }

@@ -154,8 +154,10 @@ export function createResponder(options: ResponderOptions) {
 
   /** @throws HttpError 429, 503; never after a change, which the client must not repeat */
   function toSendable({ endpoint, method, subject }: Exchange, { ranged }: Reply, body: Body | null) {
-    if (body === null || body instanceof Blob || ranged === true || method === 'HEAD') return body;
-    return sending.toSendable(body, subject, method === 'GET' && endpoint?.exemptFromQuota !== true);
+    // What is exempt from the quota is short, or a document that all its responses share.
+    const isCounted = method !== 'HEAD' && ranged !== true && endpoint?.exemptFromQuota !== true;
+    if (body === null || body instanceof Blob || !isCounted) return body;
+    return sending.toSendable(body, subject, method === 'GET');
   }
 }
 

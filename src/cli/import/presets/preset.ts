@@ -110,7 +110,7 @@ export interface Preset {
   /** Whether such files may also be XML. */
   readonly isFeed?: boolean;
   /** Columns that may occur several times in a file; one that occurs once holds a list with commas. */
-  readonly repeated?: RegExp;
+  readonly repeated?: Pick<RegExp, 'test'>;
   /** Columns → the names of the parts of values with colons; names that share a place are separated by `|`. */
   readonly places?: ReadonlyMap<string, readonly string[]>;
   /** Whether the shop writes this text for an empty cell. */

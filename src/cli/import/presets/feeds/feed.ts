@@ -11,7 +11,7 @@ import {
   uncounted,
   withholdNotes,
 } from '../cells.ts';
-import { removeNamespace } from '../columns.ts';
+import { normalizeColumn, removeNamespace } from '../columns.ts';
 import { splitPeriod } from '../dates.ts';
 import { collectImages, leaveOutDisabled } from '../draft.ts';
 import type { Draft, Drafting, Preset, Row, RowPlacement, Stock, Uncounted } from '../preset.ts';
@@ -50,16 +50,15 @@ const members = {
 } as const;
 
 /** Columns that a product may have several values of: in a column each, or in one, separated by commas. */
-const repeated = new RegExp(
-  `^(?:g:)?(?:${[
-    ...['additional image links?', 'lifestyle image link', 'video link', 'product (?:detail|highlight|type)'],
-    ...['variant option', 'size type', 'certification', 'promotion id', 'ads labels?', 'adwords labels'],
-    ...['shipping', 'carrier shipping', 'free shipping threshold', 'handling cutoff time', 'tax'],
-    ...['loyalty program', 'sustainability incentive', 'shopping ads excluded country'],
-    '(?:in|ex)cluded destination',
-  ].join('|')})$`.replaceAll(' ', '[_ ]'),
-  'i',
-);
+const repeatedNames: ReadonlySet<string> = new Set([
+  ...['additional image link', 'additional image links', 'lifestyle image link', 'video link'],
+  ...['product detail', 'product highlight', 'product type', 'variant option', 'size type'],
+  ...['certification', 'promotion id', 'ads label', 'ads labels', 'adwords labels'],
+  ...['shipping', 'carrier shipping', 'free shipping threshold', 'handling cutoff time', 'tax'],
+  ...['loyalty program', 'sustainability incentive', 'shopping ads excluded country'],
+  ...['included destination', 'excluded destination'],
+]);
+const repeated = { test: (column: string): boolean => repeatedNames.has(normalizeColumn(column)) };
 
 /** The parts of values with colons. XML feeds have elements for them, in any order, and only for those with a value. */
 const places: ReadonlyMap<string, readonly string[]> = new Map([
