@@ -109,7 +109,7 @@ export function startService(options: ServiceOptions): Service {
   );
   const { RATE_LIMIT, RATE_WINDOW } = config;
   const quota = createQuota('requests', RATE_LIMIT, RATE_WINDOW, { failsOpen: true });
-  const observer = createObserver(log);
+  const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets);
   const { queue, seal, limits, dependencies } = compose(
     options,

@@ -38,6 +38,8 @@ interface OwnQuota {
 /** The caller until one has been identified. */
 const noCaller: Anonymous = { kind: 'anonymous', subject: 'unidentified', problem: undefined };
 const noBytes = new Uint8Array();
+/** Most responses take less than a millisecond: `0.000` to `0.999`. */
+const shortTimes = Array.from({ length: 1000 }, (_, micros) => `0.${String(micros).padStart(3, '0')}`);
 
 export class Exchange implements HandlerContext<unknown, unknown, unknown> {
   readonly method: string;
@@ -147,5 +149,11 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
   elapsed(): number {
     this.microseconds ??= Math.round((Bun.nanoseconds() - this.started) / 1000);
     return this.microseconds;
+  }
+
+  /** The elapsed time in milliseconds with three decimals, for Server-Timing and the log. */
+  elapsedText(): string {
+    const elapsed = this.elapsed();
+    return shortTimes[elapsed] ?? (elapsed / 1000).toFixed(3);
   }
 }

@@ -16,7 +16,8 @@ import { json } from '../negotiate.ts';
 import type { PageBody } from '../response/page-body.ts';
 import { type Reply, revalidate } from '../response/reply.ts';
 import { runWhenReady } from '../when-ready.ts';
-import { computeEntityTag } from './conditional.ts';
+import { computeEntityTag, toLastModifiedSecond } from './conditional.ts';
+import { formatHttpDate } from './http-date.ts';
 
 /** Maximum size of all cached lists in bytes. */
 const listsSize = 32 * 1024 * 1024;
@@ -37,6 +38,8 @@ const createCachedReply = (body: PageBody, lastModified?: number): Reply => ({
   tagged: true,
   etag: computeEntityTag(body),
   lastModified,
+  lastModifiedText:
+    lastModified === undefined ? undefined : formatHttpDate(toLastModifiedSecond(lastModified) * 1000),
 });
 
 /** A list as it was read: its body, and the rows that it shows in their order. */

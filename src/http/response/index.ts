@@ -135,10 +135,10 @@ export function createResponder(options: ResponderOptions) {
     const headers = common.of({ cacheControl, mediaType, version: exchange.route?.version, now }, state);
     if (etag === undefined) headers.delete('ETag');
     else headers.set('ETag', etag);
-    if (isDated) headers.set('Last-Modified', formatHttpDate(changed * 1000));
+    if (isDated) headers.set('Last-Modified', reply.lastModifiedText ?? formatHttpDate(changed * 1000));
     else headers.delete('Last-Modified');
     headers.set('X-Request-ID', exchange.requestId);
-    headers.set('Server-Timing', `total;dur=${(exchange.elapsed() / 1000).toFixed(3)}`);
+    headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
     const response = new Response(toSendable(exchange, reply, body), { status, headers });
     if (reply.headers !== undefined) setAll(response.headers, reply.headers);
     if (coding !== undefined) response.headers.set('Content-Encoding', coding);

@@ -13,6 +13,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Epoch milliseconds of the last change of the data in the body. */
   readonly lastModified?: number | undefined;
+  /** The formatted Last-Modified, if known already. */
+  readonly lastModifiedText?: string | undefined;
   /** The entity tag of the body, if known already. */
   readonly etag?: string;
   /** Whether the body represents a resource, and therefore has an entity tag. */
