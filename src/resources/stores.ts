@@ -60,6 +60,8 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
     seller: config.INVOICE_SELLER,
     timeZone: config.INVOICE_TIME_ZONE,
   });
+  const completePayment = createCompletePayment(orders, reservations, invoices);
+  const { provider } = stripe;
   return {
     columns,
     facets: createProductFacets(database, columns),
@@ -71,9 +73,9 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
     payments,
     reservations,
     cancel,
-    completePayment: createCompletePayment(orders, reservations, invoices),
+    completePayment,
     timeouts: createOrderTimeouts(
-      { database, clock, queue, orders, payments, provider: stripe.provider, cancel },
+      { database, clock, queue, orders, payments, provider, cancel, completePayment },
       config.ORDER_TIMEOUT,
     ),
     ...stripe,

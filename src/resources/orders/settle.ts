@@ -7,6 +7,8 @@ import type { Reservations } from './reservations.ts';
 import type { OrderStore, WholeOrder } from './store.ts';
 
 /** Moves a locked open order to PAID, and issues its invoice. */
+export type CompletePayment = ReturnType<typeof createCompletePayment>;
+
 export function createCompletePayment(
   orders: OrderStore,
   { deduct }: Pick<Reservations, 'deduct'>,

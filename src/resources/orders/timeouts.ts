@@ -1,20 +1,20 @@
 /**
  * Orders that are not paid in time are cancelled (ORDER_TIMEOUT), to release their reserved stock. Each order has a
  * queued delivery that is due at that time; one replica performs it, once. It first cancels an open payment with the
- * provider, so that no cancelled order is paid. A payment that has succeeded, or is in progress, keeps the order open
- * until the provider reports the outcome.
+ * provider, so that no cancelled order is paid. If the provider says that it has been made, the order is PAID, even if
+ * the report of it is lost; a payment in progress keeps the order open until its outcome is known.
  */
 import { sql } from 'kysely';
 import { type Consumer, PermanentFailure } from '../../events/dispatcher.ts';
 import { createCause } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { PaymentProvider } from '../../ports/payment.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Cancellation, PaymentProvider } from '../../ports/payment.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { readPages } from '../../turns/slices.ts';
-import type { PaymentStore } from './payments.ts';
+import type { PaymentStore, StoredPayment } from './payments.ts';
 import { isOpen } from './rules.ts';
-import type { Cancel } from './settle.ts';
+import type { Cancel, CompletePayment } from './settle.ts';
 import type { OrderStore, StoredOrder } from './store.ts';
 
 const queueName = 'order-timeouts';
@@ -26,14 +26,15 @@ interface Parts {
   readonly clock: Clock;
   readonly queue: Queue;
   readonly orders: OrderStore;
-  readonly payments: Pick<PaymentStore, 'find' | 'changeStatus'>;
+  readonly payments: Pick<PaymentStore, 'find' | 'save' | 'changeStatus'>;
   readonly provider: PaymentProvider | undefined;
   readonly cancel: Cancel;
+  readonly completePayment: CompletePayment;
 }
 
 /** @param seconds undefined if orders never time out */
 export function createOrderTimeouts(
-  { database, clock, queue, orders, payments, provider, cancel }: Parts,
+  { database, clock, queue, orders, payments, provider, cancel, completePayment }: Parts,
   seconds: number | undefined,
 ) {
   const { build } = database;
@@ -47,13 +48,27 @@ export function createOrderTimeouts(
   const isOverdue = (order: StoredOrder | undefined): order is StoredOrder =>
     order !== undefined && isOpen(order.status) && computeDueTime(order) <= clock.now();
 
-  /** @throws Error if the payment has succeeded or is in progress: the provider's report then decides */
+  /** @throws Error if the payment is in progress: the dispatcher tries again later */
   async function endPayment({ id }: StoredOrder): Promise<void> {
     const payment = await payments.find(database.read, id);
     if (provider === undefined || payment?.status !== 'pending' || payment.reference === null) return;
-    if (!(await isEnded(provider, payment.reference)))
-      throw new Error(`the payment of order ${id} is made or being made; its report decides`);
-    await database.write(session => payments.changeStatus(session, payment, 'cancelled', clock.now()));
+    const ended = await endAtProvider(provider, payment.reference);
+    if (ended === 'in progress') throw new Error(`the payment of order ${id} is in progress`);
+    await database.write(session =>
+      ended === 'made'
+        ? completeOpen(session, id, payment)
+        : payments.changeStatus(session, payment, 'cancelled', clock.now()),
+    );
+  }
+
+  /** Moves the order to PAID, unless it has changed since; one that is cancelled now has its payment refunded. */
+  async function completeOpen(session: Transaction, id: number, made: StoredPayment): Promise<void> {
+    const order = await orders.lock(session, id);
+    const payment = await payments.find(session, id);
+    if (order === undefined || !isOpen(order.status) || payment?.reference !== made.reference) return;
+    const cause = createCause('stripe', clock.now());
+    await payments.save(session, { ...payment, status: 'succeeded' }, cause.at);
+    await completePayment(session, { order, items: await orders.items(session, id) }, cause);
   }
 
   return {
@@ -109,12 +124,12 @@ export function createOrderTimeouts(
   };
 }
 
-/** Whether a payment can no longer succeed; one unknown to the provider never could. */
-async function isEnded(provider: PaymentProvider, reference: string): Promise<boolean> {
+/** Cancels a payment that can still be made; one unknown to the provider never could. */
+async function endAtProvider(provider: PaymentProvider, reference: string): Promise<Cancellation> {
   try {
-    return (await provider.cancel(reference)) === 'cancelled';
+    return await provider.cancel(reference);
   } catch (error) {
-    if (error instanceof PermanentFailure) return true;
+    if (error instanceof PermanentFailure) return 'cancelled';
     throw error;
   }
 }
