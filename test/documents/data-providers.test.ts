@@ -28,6 +28,7 @@ interface Providers {
     getApiUrl(): string;
     getList(params: Params): Promise<List>;
     getOne(params: Params): Promise<Found>;
+    getMany(params: Params): Promise<{ data: readonly Found['data'][] }>;
     create(params: Params): Promise<Found>;
     update(params: Params): Promise<Found>;
     deleteOne(params: Params): Promise<Found>;
@@ -153,4 +154,40 @@ test('both providers filter by attributes: nested for react-admin, several value
   ];
   const { data } = await refine.getList({ resource: 'products', filters });
   expect(data.map(({ name }) => name)).toEqual(['blue lamp']);
+});
+
+test('both providers read several records without those that were deleted', async () => {
+  const refine = providers.refineProvider(service.url, send);
+  const admin = providers.reactAdminProvider(send);
+  const created = [];
+  for (const name of ['first', 'deleted', 'last'])
+    created.push((await admin.create('products', { data: { name, price: 1 } })).data.id);
+  const [first, gone, last] = created;
+  await admin.delete('products', { id: gone });
+  const ids = [first, gone, last];
+  const inAdmin = await admin.getMany('products', { ids });
+  const inRefine = await refine.getMany({ resource: 'products', ids });
+  for (const { data } of [inAdmin, inRefine])
+    expect(data.map(({ id }) => id)).toEqual([first ?? 0, last ?? 0]);
+  const refused = await refine.getMany({ resource: 'users', ids: [1] }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ statusCode: 403 });
+});
+
+test('a form of react-admin, which submits the whole record, changes only what its user changed', async () => {
+  const admin = providers.reactAdminProvider(send);
+  const data = { name: 'Form', price: 10, stock: { onHand: 40 }, attributes: { watt: 5 } };
+  const { data: previousData } = await admin.create('products', { data });
+  const { id } = previousData;
+  // Meanwhile another user sets a price, and pieces are sold.
+  await send('PATCH', `products/${id}`, { price: 12, stock: { onHand: 33 } });
+  const stock = { ...Object(previousData.stock), backorder: true };
+  const submitted = { ...previousData, name: 'Renamed', attributes: { watt: 6 }, stock };
+  const updated = await admin.update('products', { id, data: submitted, previousData });
+  expect(updated.data).toMatchObject({ name: 'Renamed', price: 12, attributes: { watt: 6 } });
+  expect(updated.data.stock).toMatchObject({ onHand: 33, backorder: true });
+  const untracked = { ...updated.data, stock: null };
+  const last = await admin.update('products', { id, data: untracked, previousData: updated.data });
+  expect(last.data.stock).toBeNull();
+  const written = await admin.update('products', { id, data: { price: 13, stock: { onHand: 2 } } });
+  expect(written.data).toMatchObject({ price: 13, stock: { onHand: 2 } });
 });
