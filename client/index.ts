@@ -7,7 +7,10 @@ import type { paths } from './schema.ts';
 
 export type { components, operations, paths } from './schema.ts';
 
-export type Credentials = { readonly email: string; readonly password: string } | { readonly apiKey: string };
+/** A refresh token continues the session of an earlier sign-in, for pages that keep no password. */
+export type Credentials = SignIn | { readonly apiKey: string };
+
+type SignIn = { readonly email: string; readonly password: string } | { readonly refreshToken: string };
 
 export interface CatalogOptions {
   /** The address of the service, without `/v1`. */
@@ -102,11 +105,7 @@ interface Tokens {
 }
 
 /** Signs in before the first request, and requests a new access token when the old one is refused. */
-function session(
-  baseUrl: string,
-  credentials: { readonly email: string; readonly password: string },
-  send: Send,
-): Authorize {
+function session(baseUrl: string, credentials: SignIn, send: Send): Authorize {
   let tokens: Promise<Tokens> | undefined;
 
   async function post(path: string, body: object): Promise<Response> {
@@ -114,11 +113,13 @@ function session(
     return send(new Request(`${baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }));
   }
   async function signIn(): Promise<Tokens> {
-    const response = await post('/v1/auth/login', credentials);
+    const path = 'refreshToken' in credentials ? '/v1/auth/refresh' : '/v1/auth/login';
+    const response = await post(path, credentials);
     if (!response.ok)
       throw new Error(`signing in was refused: ${response.status} ${await reasonOf(response)}`);
-    // Boundary: the OpenAPI document specifies this body for 200.
-    return (await response.json()) as Tokens;
+    // Boundary: the OpenAPI document specifies this body for 200, without the refresh token if that was sent.
+    const received = (await response.json()) as Tokens;
+    return 'refreshToken' in credentials ? { ...received, ...credentials } : received;
   }
   async function refresh({ refreshToken }: Tokens): Promise<Tokens> {
     const response = await post('/v1/auth/refresh', { refreshToken });

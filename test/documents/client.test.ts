@@ -109,6 +109,29 @@ describeOnDatabases('the client on %s', kind => {
     expect(paths).toEqual(sent.map(path => `/shop/v1/${path}`));
   });
 
+  test('continues a session with its refresh token, renews it, and says when it has ended', async () => {
+    await using service = await startTestService(kind);
+    const paths: string[] = [];
+    await using between = await startBetween(service, (pass, path) => {
+      paths.push(path);
+      return pass();
+    });
+    const { id, email } = await addPerson(service);
+    const anonymous = createCatalog({ baseUrl: between.url, credentials: between.credentials });
+    const { data } = await anonymous.POST('/v1/auth/login', { body: { email, password } });
+    const refreshToken = data?.refreshToken ?? '';
+    const catalog = createCatalog({ baseUrl: between.url, credentials: { refreshToken } });
+    expect((await catalog.GET('/v1/me')).data?.id).toBe(id);
+    service.clock.advance(16 * 60_000);
+    expect((await catalog.GET('/v1/me')).data?.id).toBe(id);
+    const sent = ['login', 'refresh', '/me', '/me', 'refresh', '/me'];
+    expect(paths.map(path => path.replace('/v1/auth/', '').replace('/v1', ''))).toEqual(sent);
+    expect((await catalog.POST('/v1/auth/logout', { body: { refreshToken } })).response.status).toBe(204);
+    service.clock.advance(16 * 60_000);
+    const ended = await catalog.GET('/v1/me').catch((error: unknown) => error);
+    expect(String(ended)).toStartWith('Error: signing in was refused: 401 ');
+  });
+
   test('sends a wrong password and a wrong API key once', async () => {
     await using service = await startTestService(kind);
     const paths: string[] = [];
