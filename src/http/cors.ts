@@ -30,6 +30,7 @@ export function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const hasMore = url === undefined || !/^[a-z][a-z\d+.-]*:\/\/[^/?#@\\]+\/?$/i.test(text);
   if (hasMore) throw new Error(`must be only a scheme and a host, such as https://shop.example`);
+  if (text.includes('*')) throw new Error('* does not stand for any part of an origin: list each of them');
   // Apps use schemes of their own, which have no origin in the URL standard.
   return url.origin === 'null' ? text.replace(/\/$/, '').toLowerCase() : url.origin;
 }

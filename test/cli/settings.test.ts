@@ -36,6 +36,7 @@ test.each([
     'must be only a scheme and a host, such as https://shop.example, not "b.example"',
   ],
   ['CORS_ORIGINS', '*', '* is not an origin: leave the setting unset to allow any'],
+  ['CORS_ORIGINS', 'https://*.shop.example', '* does not stand for any part of an origin: list each of them'],
   [
     'MAIL_FROM',
     'Shop',
