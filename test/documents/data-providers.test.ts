@@ -191,3 +191,15 @@ test('a form of react-admin, which submits the whole record, changes only what i
   const written = await admin.update('products', { id, data: { price: 13, stock: { onHand: 2 } } });
   expect(written.data).toMatchObject({ price: 13, stock: { onHand: 2 } });
 });
+
+test('an error names the fields that are wrong, where the forms of both frameworks read them', async () => {
+  const variables = { name: '', price: -1, stock: { onHand: -1 } };
+  const refine = providers.refineProvider(service.url, send);
+  const refused = await refine.create({ resource: 'products', variables }).catch((error: unknown) => error);
+  const errors = {
+    name: 'must not be blank',
+    price: 'must be 0 or more',
+    'stock.onHand': 'must be 0 or more',
+  };
+  expect(refused).toMatchObject({ statusCode: 400, errors, body: { error: 'VALIDATION_FAILED', errors } });
+});
