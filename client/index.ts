@@ -107,6 +107,7 @@ interface Tokens {
 /** Signs in before the first request, and requests a new access token when the old one is refused. */
 function session(baseUrl: string, credentials: SignIn, send: Send): Authorize {
   let tokens: Promise<Tokens> | undefined;
+  let isRefused = false;
 
   async function post(path: string, body: object): Promise<Response> {
     const headers = { 'Content-Type': 'application/json' };
@@ -115,6 +116,7 @@ function session(baseUrl: string, credentials: SignIn, send: Send): Authorize {
   async function signIn(): Promise<Tokens> {
     const path = 'refreshToken' in credentials ? '/v1/auth/refresh' : '/v1/auth/login';
     const response = await post(path, credentials);
+    isRefused = response.status === 401;
     if (!response.ok)
       throw new Error(`signing in was refused: ${response.status} ${await reasonOf(response)}`);
     // Boundary: the OpenAPI document specifies this body for 200, without the refresh token if that was sent.
@@ -129,11 +131,14 @@ function session(baseUrl: string, credentials: SignIn, send: Send): Authorize {
     return { accessToken, refreshToken };
   }
 
-  /** Makes tokens current; a failed attempt is not cached, so that the next request tries again. */
+  /**
+   * Makes tokens current. After a failed attempt the next request tries again, unless the credentials were refused:
+   * further attempts with them would only make the service slow down those of their owner.
+   */
   function keep(next: Promise<Tokens>): Promise<Tokens> {
     tokens = next;
     next.catch(() => {
-      if (tokens === next) tokens = undefined;
+      if (tokens === next && !isRefused) tokens = undefined;
     });
     return next;
   }

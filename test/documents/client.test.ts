@@ -132,7 +132,7 @@ describeOnDatabases('the client on %s', kind => {
     expect(String(ended)).toStartWith('Error: signing in was refused: 401 ');
   });
 
-  test('sends a wrong password and a wrong API key once', async () => {
+  test('sends a wrong password, an outdated one and a wrong API key once', async () => {
     await using service = await startTestService(kind);
     const paths: string[] = [];
     await using between = await startBetween(service, (pass, path) => {
@@ -145,8 +145,18 @@ describeOnDatabases('the client on %s', kind => {
     const { error } = await signedIn.POST('/v1/auth/login', { body });
     expect(error?.error).toBe('INVALID_CREDENTIALS');
     expect(paths).toEqual(['/v1/auth/login', '/v1/auth/login']);
+    paths.length = 0;
+    const outdated = createCatalog({
+      baseUrl: between.url,
+      credentials: { email, password: 'the former one' },
+    });
+    for (const _ of [1, 2, 3]) {
+      const refused = await outdated.GET('/v1/me').catch((error: unknown) => error);
+      expect(String(refused)).toStartWith('Error: signing in was refused: 401 ');
+    }
+    expect(paths.splice(0)).toEqual(['/v1/auth/login']);
     const withKey = createCatalog({ baseUrl: between.url, credentials: { apiKey: 'ck_wrong' } });
     expect((await withKey.GET('/v1/products')).response.status).toBe(401);
-    expect(paths.slice(2)).toEqual(['/v1/products']);
+    expect(paths).toEqual(['/v1/products']);
   });
 });
