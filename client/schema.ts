@@ -10627,7 +10627,7 @@ export interface components {
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
-         *     `INVALID_TOKEN`: The token is wrong, used, or expired. Request a password reset; the link in its mail also confirms the address.
+         *     `INVALID_TOKEN`: The token is wrong, used, or expired. Request a password reset, whose link also confirms the address, or the change of the address again.
          */
         PlainBadRequest: {
             headers: {
@@ -10708,7 +10708,7 @@ export interface components {
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
-         *     `INVALID_TOKEN`: The token is wrong, used, or expired. Request a password reset; the link in its mail also confirms the address.
+         *     `INVALID_TOKEN`: The token is wrong, used, or expired. Request a password reset, whose link also confirms the address, or the change of the address again.
          */
         BadRequest: {
             headers: {

@@ -17,7 +17,7 @@ const messages = {
     INVALID_SIGNATURE:
       'The signature is missing, too old, or does not match this body and the shared secret.',
     INVALID_TOKEN:
-      'The token is wrong, used, or expired. Request a password reset; the link in its mail also confirms the address.',
+      'The token is wrong, used, or expired. Request a password reset, whose link also confirms the address, or the change of the address again.',
   },
   401: {
     UNAUTHORIZED:
