@@ -94,7 +94,12 @@ function findNearest(
     if (edits !== undefined && (nearest === undefined || edits < nearest.edits))
       nearest = { name: proposal, edits };
   };
-  for (const candidate of known) compareWith(name, candidate);
+  // Many programs write the values of a list as `id[]=1&id[]=2` or `id[0]=1&id[1]=2`.
+  const bare = name.replace(/\[[^[\]]{0,20}\]$/, '');
+  for (const candidate of known) {
+    compareWith(name, candidate);
+    compareWith(bare, candidate);
+  }
   for (const prefix of prefixes) {
     const [given = ''] = /^[a-z\d]+[^a-z\d]?/i.exec(name) ?? [];
     const rest = name.slice(given.length);

@@ -50,6 +50,14 @@ describeOnDatabases('strict handling of attributes on %s', kind => {
     },
   );
 
+  test.each(lists)('%s names the parameter of a list whose values were sent with brackets', async list => {
+    const path = `${list}sku[]=A&sku[]=B&tag[0]=x&brand[]=Acme&page[number]=2`;
+    const { body } = await call(service, { path, as: 'user', headers: strict });
+    const messages = body.details.map(({ message }: { message: string }) => message);
+    const names = ['sku', 'tag', 'brand', 'page'];
+    expect(messages).toEqual(names.map(name => `is not known; the nearest known name is ${name}`));
+  });
+
   test.each(lists)('%s accepts an attribute that is defined or used', async list => {
     for (const [parameter, total] of [
       ['attr.voltage=5', 0],
