@@ -211,3 +211,32 @@ test.each(refused)('an export of $name is refused in one line', ({ header, says 
     expect(await productsOf(place)).toEqual([]);
   }),
 );
+
+test.each([
+  ['English', 'Download 1 ID,Download 1 name,Download 1 URL', 'Download 1 URL', '"Purchase note"'],
+  ['German', 'Download 1 ID,Name des Downloads 1,URL des Downloads 1', 'URL des Downloads 1', 'Kaufnotiz'],
+])(
+  'an import warns that what only buyers see becomes visible (%s)',
+  (language, downloads, url, purchaseNote) =>
+    onCatalog(async place => {
+      const isEnglish = language === 'English';
+      const columns = [
+        ...(isEnglish ? ['ID,Type,SKU,Name,Published'] : ['ID,Typ,Artikelnummer,Name,Veröffentlicht']),
+        ...['"Is featured?","Visibility in catalog","Short description",Description,From,To,Tax,"Tax class"'],
+        ...['"In stock?",Stock,"Low stock amount","Backorders allowed?","Sold individually?","Weight (kg)"'],
+        ...['"Length (cm)","Width (cm)","Height (cm)","Allow customer reviews?"', purchaseNote],
+        ...[isEnglish ? '"Sale price","Regular price"' : 'Angebotspreis,"Regulärer Preis"'],
+        ...[
+          'Categories,Tags,"Shipping class",Images,Limit,Days,Parent,"Grouped products",Upsells,Cross-sells',
+        ],
+        ...['"External URL","Button text",Position,"Cost of goods",Brands', downloads],
+      ];
+      const row =
+        '1,"simple, downloadable",B,Book,1,0,visible,,,,,,,1,,,0,0,,,,,1,key 1,,5,,,,,,,,,,,,,0,2,,';
+      const file = place.file('w.csv', `${columns.join(',')}\n${row}d,Book,https://a.example/book.pdf\n`);
+      const ended = await place.runHere(['import', file, '--preset', 'woocommerce', '--dry-run']);
+      expect(ended.out).toContain('1 created');
+      for (const name of [url, purchaseNote.replaceAll('"', ''), 'Cost of goods'])
+        expect(ended.err).toContain(`"${name}" becomes an attribute, visible to everyone who reads products`);
+    }),
+);

@@ -33,8 +33,9 @@ export function createAttributeKeyMaker(note: Drafting['note']): (name: string) 
 
 /** The keys of shops' columns for purchase prices. */
 const purchasePrices: ReadonlySet<string> = new Set([
-  ...['cost', 'cost_per_item', 'cost_of_goods_sold', 'cost_price', 'purchase_price'],
-  ...['meta_wc_cog_cost', 'meta_cogs_total_value', 'meta_alg_wc_cog_cost'],
+  ...['cost', 'cost_per_item', 'cost_of_goods', 'cost_of_goods_sold', 'cost_price', 'purchase_price'],
+  ...['meta_wc_cog_cost', 'meta_cogs_total_value', 'meta_alg_wc_cog_cost', 'meta_yith_cog_cost'],
+  ...['meta_wcj_purchase_price', 'meta_purchase_price', 'meta_cost_price'],
 ]);
 
 /** @param names the attributes to leave out, by column name or key */
@@ -58,11 +59,12 @@ const keepAsItIs = (text: string): string => text;
 
 /**
  * Collects attributes; a key with several values gets a list.
- * @param read converts the text of a cell
+ * @param read converts the text of a cell @param isSecret whether the shop does not show this column to its customers
  */
 export function createAttributeSet(
   { note, keyOf, cells, drop }: Drafting,
   read: (text: string) => string = keepAsItIs,
+  isSecret = (_name: string): boolean => false,
 ) {
   const values = new Map<string, unknown[]>();
   const isShort = (text: string): boolean => {
@@ -75,7 +77,7 @@ export function createAttributeSet(
     if (texts.length === 0) return;
     if (drop(name)) return;
     const key = keyOf(name);
-    if (purchasePrices.has(key))
+    if (purchasePrices.has(key) || isSecret(name))
       note(
         `"${name}" becomes an attribute, visible to everyone who reads products; --drop "${name}" omits it`,
       );

@@ -56,12 +56,16 @@ export function translateColumns(columns: readonly string[]): readonly string[] 
 
 /** The columns of an attribute share its number: `Attribut 1 Name`, `Nombre del atributo 1`. */
 function translateFurtherColumns(columns: readonly string[]): readonly string[] {
-  const numbers = leaveOutDownloads(columns, columns.map(findNumber));
+  const found = columns.map(findNumber);
+  const downloads = findDownloads(columns, found);
+  const numbers = found.map((number, index) => (downloads.has(index) ? undefined : number));
   const totals = new Map<number, number>();
   for (const number of numbers) if (number !== undefined) totals.set(number, (totals.get(number) ?? 0) + 1);
   const seen = new Map<number, number>();
   return columns.map((column, index) => {
     if (brandForm.test(column)) return 'Brands';
+    const download = downloads.get(index);
+    if (download !== undefined) return download;
     const number = numbers[index];
     // Other columns with a number belong to plugins.
     if (number === undefined || (totals.get(number) ?? 0) < 4) return column;
@@ -72,9 +76,15 @@ function translateFurtherColumns(columns: readonly string[]): readonly string[] 
   });
 }
 
-/** Downloads have three columns each, before those of attributes: `Download 1 ID`, its name, `Download 1 URL`. */
-function leaveOutDownloads(columns: readonly string[], numbers: readonly (number | undefined)[]) {
-  const kept = [...numbers];
+/**
+ * Downloads have three columns each, before those of attributes: `Download 1 ID`, its name, `Download 1 URL`.
+ * @returns the indexes of these columns → their names in English
+ */
+function findDownloads(
+  columns: readonly string[],
+  numbers: readonly (number | undefined)[],
+): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
   for (let at = 0; at + 2 < columns.length; at += 1) {
     const number = numbers[at];
     const isDownload =
@@ -83,9 +93,11 @@ function leaveOutDownloads(columns: readonly string[], numbers: readonly (number
       numbers[at + 2] === number &&
       /\bID\b/i.test(columns[at] ?? '') &&
       /\bURL\b/i.test(columns[at + 2] ?? '');
-    if (isDownload) kept.fill(undefined, at, at + 3);
+    if (!isDownload) continue;
+    for (const [index, part] of ['ID', 'name', 'URL'].entries())
+      found.set(at + index, `Download ${number} ${part}`);
   }
-  return kept;
+  return found;
 }
 
 /** A name with a colon is metadata: plugins choose what follows the colon. */

@@ -86,7 +86,7 @@ export const woocommerce: Preset = {
     if (parent === undefined) throw new Error('variations without their product');
     const all = rows.filter(row => row !== parent);
     const { enabled: variations, isArchived } = leaveOutDisabled(all, isDisabled, drafting);
-    const attributes = createAttributeSet(drafting, decodePlainText);
+    const attributes = createAttributeSet(drafting, decodePlainText, findSecret(parent));
     const chosen = new Set(variations.flatMap(row => readOwnAttributes(row, parent).map(({ name }) => name)));
     const named = findOptionNames(variations, chosen);
     const described = readOwnAttributes(parent);
@@ -142,6 +142,16 @@ export const woocommerce: Preset = {
     };
   },
 };
+
+/** What the shop shows to buyers only, after they have paid: the files that it sells, and notes such as a licence key. */
+function findSecret({ columns }: Row): (column: string) => boolean {
+  const secret = new Set(
+    [...columns.english].flatMap(([english, column]) =>
+      /^(?:download \d{1,3} url|purchase note)$/.test(english) ? [column] : [],
+    ),
+  );
+  return column => secret.has(column);
+}
 
 /** The types of a product, such as `simple, downloadable, virtual`. */
 const readTypes = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
