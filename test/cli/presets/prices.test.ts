@@ -178,6 +178,8 @@ test.each(sales.map(([from, to, isOn, note = '']) => ({ from, to, isOn, note }))
 
 const past = { regular: { price: 10, compareAtPrice: null }, on: { price: 7, compareAtPrice: 10 } };
 
+const today = new Date().toISOString().slice(0, 10);
+
 const dated = [
   {
     shop: 'magento',
@@ -188,6 +190,7 @@ const dated = [
       ['D2,simple,D,"Catalog, Search",10,7,not a date,', past.regular],
       ['D3,simple,D,"Catalog, Search",10,7,01.12.98,', past.regular],
       ['D4,simple,D,"Catalog, Search",10,7,01.12.20,31.12.98', past.on],
+      [`D5,simple,D,"Catalog, Search",10,7,2020-03-01 00:00:00,${today} 00:00:00`, past.on],
     ],
     attributes: {
       special_price: 7,

@@ -11,11 +11,15 @@ interface Moment {
 const unreadable = 'sales whose dates cannot be read count as over: the regular price was taken';
 const eitherWay = 'ambiguous dates of sales were read with the month first';
 
+export interface Period {
+  readonly from: string;
+  readonly to: string;
+  /** Whether the period lasts a day longer than its end says, even if that has a time. */
+  readonly endsWithDay?: boolean;
+}
+
 /** Whether a sale is on between two dates; an empty date leaves that end open. */
-export function isSaleOn(
-  dates: { readonly from: string; readonly to: string },
-  { now, note }: Pick<Drafting, 'now' | 'note'>,
-): boolean {
+export function isSaleOn(dates: Period, { now, note }: Pick<Drafting, 'now' | 'note'>): boolean {
   const dayFirst = isDayFirst(dates.from) || isDayFirst(dates.to);
   const isOn = isBetween(dates, dayFirst, now);
   if (isOn === undefined) note(unreadable);
@@ -24,14 +28,11 @@ export function isSaleOn(
 }
 
 /** Undefined when a date cannot be read. */
-function isBetween(
-  { from, to }: { readonly from: string; readonly to: string },
-  dayFirst: boolean,
-  now: number,
-): boolean | undefined {
+function isBetween({ from, to, endsWithDay }: Period, dayFirst: boolean, now: number): boolean | undefined {
   const [start, end] = [readDate(from, dayFirst), readDate(to, dayFirst)];
   if ((from !== '' && start === undefined) || (to !== '' && end === undefined)) return undefined;
-  const last = end === undefined ? Number.POSITIVE_INFINITY : end.at + (end.isDay ? day : 0);
+  const last =
+    end === undefined ? Number.POSITIVE_INFINITY : end.at + (end.isDay || endsWithDay === true ? day : 0);
   return (start?.at ?? Number.NEGATIVE_INFINITY) <= now && now < last;
 }
 

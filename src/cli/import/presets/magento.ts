@@ -195,7 +195,11 @@ function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefi
 }
 
 function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) {
-  const dates = readSaleDates(row, { from: 'specialFrom', to: 'specialTo' }, attributes);
+  // The end is a day, of which Magento writes the beginning: `12/31/26, 12:00 AM`.
+  const dates = {
+    ...readSaleDates(row, { from: 'specialFrom', to: 'specialTo' }, attributes),
+    endsWithDay: true,
+  };
   return {
     sku: row.text('sku'),
     ...readSalePrices(row, { regular: 'price', sale: 'special', ...dates }, drafting, attributes),

@@ -2,7 +2,7 @@
 import { readAmount } from '../../../files/cells/amount.ts';
 import type { AttributeSet } from './attributes.ts';
 import { getColumn } from './cells.ts';
-import { isSaleOn } from './dates.ts';
+import { isSaleOn, type Period } from './dates.ts';
 import { type Drafting, type NamedCurrency, type Row, RowProblem } from './preset.ts';
 
 /** An amount and the currency beside it; undefined when the cell is empty. @throws RowProblem */
@@ -31,11 +31,9 @@ export function requireOneCurrency(all: readonly (NamedCurrency | undefined)[]):
 }
 
 /** The columns of the regular price and the sale price, and the dates of the sale; either date may be empty. */
-interface Sale {
+interface Sale extends Period {
   readonly regular: string;
   readonly sale: string;
-  readonly from: string;
-  readonly to: string;
 }
 
 /** The dates of a sale in two columns, which are also kept as attributes. */
