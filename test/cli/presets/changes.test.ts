@@ -209,3 +209,19 @@ test('Shopify: variants with tracked stock but no quantity are counted', () =>
       '1 × variants are sold without a limit: the shop tracks their stock, but',
     );
   }));
+
+test('Meta: a feed of prices and texts for some countries and languages changes no product', () =>
+  onCatalog(async place => {
+    const run = (name: string, rows: readonly string[]) =>
+      place.runHere(['import', place.file(name, [...rows, ''].join('\n')), '--preset', 'meta']);
+    await run('main.csv', ['id,title,price,availability', 'P,Plate,10 EUR,in stock']);
+    const ended = await run('countries.csv', [
+      'id,override,title,price,availability',
+      'P,GB,Dish,9 GBP,out of stock',
+      'P,de_DE,Teller,10 EUR,',
+      'Q,GB,Cup,5 GBP,in stock',
+    ]);
+    expect(ended.err).toContain('3 × rows for one country or language were left out');
+    expect(ended.out).toContain('0 created, 0 updated, 0 unchanged, 0 rejected');
+    expect(await productsOf(place)).toMatchObject([{ name: 'Plate', price: 10, available: true }]);
+  }));

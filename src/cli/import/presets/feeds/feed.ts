@@ -101,9 +101,13 @@ export const feed: Omit<Preset, 'name' | 'file' | 'columns' | 'signs'> = {
 
 const repeatedId = 'rows that repeat an id were left out: the first row counts';
 
+const localizedRow =
+  "rows for one country or language were left out: they change a product's price or texts only there";
+
 const noOptions: GroupOptions = { columns: [], options: [] };
 
 function getFeedPlacement(row: Row): RowPlacement {
+  if (row.text('override') !== '') return { leftOut: localizedRow };
   const [id, group] = [row.text('id'), row.text('group')];
   // Some feeds have a row for the whole group, with the id of the group.
   if (group !== '') return { product: `group:${group}`, absorbs: `id:${group}` };

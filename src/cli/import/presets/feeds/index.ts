@@ -24,6 +24,7 @@ export const meta: Preset = {
     status: ['status'],
     visibility: ['visibility'],
     facebookCategory: ['fb_product_category'],
+    override: ['override'],
     firstTag: ['product_tags[0]'],
   },
   signs: [
