@@ -33,8 +33,9 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   --map FIELD=COLUMN  the column of a field whose column has another name; separate several with commas:
                       --map name=title,price=UnitPrice,category=details.group,attributes.colour=Farbe
                       fields: sku, name, price, currency, description, category, tags, status, brand, gtin, mpn,
-                      externalId, compareAtPrice, basePrice, weight, categories, attributes, attributes.KEY, options,
-                      images, stock, stock.tracked, stock.onHand, stock.backorder, variants
+                      externalId, compareAtPrice, basePrice, weight, weight.value, weight.unit, categories,
+                      attributes, attributes.KEY, options, images, stock, stock.tracked, stock.onHand,
+                      stock.backorder, variants
   --set FIELD=VALUE   sets a field of all products, whatever the file says; may be repeated: --set brand=Acme
   --decimal MARK      point or comma: the decimal separator of amounts. Without it 1,234.50 and 1.234,50 are both
                       understood, and ambiguous amounts are refused

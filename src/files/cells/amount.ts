@@ -132,6 +132,12 @@ function getChoices(name: string): readonly string[] {
   return currencies.has(word) ? [word] : [];
 }
 
+/** The code of a currency that a cell of its own names: `eur`, `€`. Any other text is returned without its spaces. */
+export function readCurrency(text: string, { currency }: AmountOptions = {}): string {
+  const [first = text.trim(), ...others] = getChoices(text);
+  return currency !== undefined && others.includes(currency) ? currency : first;
+}
+
 /** The currencies that all names beside an amount may stand for: `$12.99 USD`, `USD $12.99`. */
 function findCurrencies(names: readonly string[]): string[] {
   const parts = names.flatMap(name => (getChoices(name).length > 0 ? [name] : name.split(/\s+/)));

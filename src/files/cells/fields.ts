@@ -1,10 +1,10 @@
 /** Readers that convert a cell of a table or a member of an object to a field of a product. */
 import { attributeKey, toAttributeKey } from '../../attribute-key.ts';
 import { isObject } from '../../json-object.ts';
-import { type AmountOptions, type DecimalMark, readAmount } from './amount.ts';
+import { type AmountOptions, type DecimalMark, readAmount, readCurrency } from './amount.ts';
 import { encodeSpaces, splitAddresses, toList, toPath } from './list.ts';
 import { type AttributeTypes, parseBoolean, readTypedValue } from './typed.ts';
-import { readWeight, type WeightUnit } from './weight.ts';
+import { findWeightUnit, readWeight, type WeightUnit } from './weight.ts';
 
 /** Options that a user gives for the cells of a file. */
 export interface CellOptions {
@@ -164,7 +164,8 @@ export const fieldReaders = {
   sku: toText,
   name: toText,
   price: toAmount,
-  currency: toText,
+  currency: (value: unknown, options: CellOptions) =>
+    typeof value === 'string' ? readCurrency(value, options) : value,
   description: toText,
   category: (value: unknown, options: CellOptions) =>
     splitPath(toText(value, options), options.categorySeparator),
@@ -192,8 +193,9 @@ const memberReaders: Readonly<Record<string, Reader>> = {
   'stock.tracked': value => parseBoolean(value),
   'stock.onHand': toAmount,
   'stock.backorder': value => parseBoolean(value),
-  'weight.value': toAmount,
-  'weight.unit': toText,
+  // As in a column of whole weights, 0 is none.
+  'weight.value': (value, options) => toAmount(value, options) || undefined,
+  'weight.unit': value => (typeof value === 'string' ? (findWeightUnit(value) ?? value) : value),
 };
 
 const attributePrefix = 'attributes.';

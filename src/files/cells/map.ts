@@ -16,13 +16,13 @@ export class MappingError extends Error {
 
 /**
  * Reads `name=title,price=UnitPrice`: FIELD=COLUMN pairs separated by commas. Spaces around a field or column are
- * ignored. Each field may occur once. A column's name may contain `=` but no comma. An empty text is an
- * empty mapping. Throws `MappingError`.
+ * ignored. Each field may occur once. A column's name may contain `=`, and commas if no `=` follows them. An empty text is
+ * an empty mapping. Throws `MappingError`.
  */
 export function parseMapping(text: string): Mapping {
   const mapping = new Map<string, string>();
   if (text.trim() === '') return mapping;
-  for (const pair of text.split(',')) {
+  for (const pair of splitPairs(text)) {
     const at = pair.indexOf('=');
     const field = pair.slice(0, Math.max(at, 0)).trim();
     const column = pair.slice(at + 1).trim();
@@ -37,6 +37,17 @@ export function parseMapping(text: string): Mapping {
     mapping.set(field, column);
   }
   return mapping;
+}
+
+/** Splits at commas, except before a part without `=`, which belongs to a column such as `Price (net, EUR)`. */
+function splitPairs(text: string): string[] {
+  const pairs: string[] = [];
+  for (const part of text.split(',')) {
+    const last = pairs.length - 1;
+    if (last < 0 || part.includes('=') || part.trim() === '') pairs.push(part);
+    else pairs[last] += `,${part}`;
+  }
+  return pairs;
 }
 
 /**

@@ -61,7 +61,8 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
     value: unknown,
   ): void {
     if (value === undefined || value === null || value === '') return;
-    place(mapped, field, read(value, cells));
+    const converted = read(value, cells);
+    if (converted !== undefined) place(mapped, field, converted);
   }
   return {
     /**
@@ -77,6 +78,7 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
       const mapped: Record<string, unknown> = {};
       if (columns !== undefined) {
         for (const source of getSources(columns)) put(mapped, source, record[source.column]);
+        completeWeight(mapped, cells);
       } else {
         for (const source of named) put(mapped, source, pickMember(record, source.column));
         const rest = only === undefined ? findAttributeColumns(Object.keys(record), mapping) : [];
@@ -159,6 +161,14 @@ function putMember(mapped: Record<string, unknown>, name: string, key: string, v
   const members = mapped[name];
   if (isObject(members)) members[key] = value;
   else mapped[name] = { [key]: value };
+}
+
+/** A table may have a column of units, even beside empty weights, or weights without a unit. */
+function completeWeight(mapped: Record<string, unknown>, { weightUnit }: CellOptions): void {
+  const { weight } = mapped;
+  if (!isObject(weight) || weight instanceof Unreadable) return;
+  if (weight.value === undefined) delete mapped.weight;
+  else weight.unit ??= weightUnit;
 }
 
 /** Replaces amounts by numbers, and uses the currency beside them for the product, unless it has another one. */

@@ -1,0 +1,58 @@
+/** Cells as merchandise management systems write them: padded, with units and currencies in columns of their own. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Imports, startImports } from '../../support/samples/imports.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+
+describeOnDatabases('cells of a table, imported on %s', kind => {
+  let imports: Imports;
+  beforeAll(async () => {
+    imports = await startImports(kind);
+  });
+  afterAll(() => imports[Symbol.asyncDispose]());
+
+  test.each([
+    ['EUR     ', 'EUR'],
+    ['eur', 'EUR'],
+    ['€', 'EUR'],
+    ['zł', 'PLN'],
+    ['kr', 'NOK'],
+  ])('the currency "%s" is %s', async (cell, currency) => {
+    await imports.take(`sku,name,price,currency\nC-1,Lamp,5,${cell}\n`, '--currency', 'NOK');
+    expect(await imports.shown('C-1')).toMatchObject({ price: 5, currency });
+  });
+
+  test('a word that names no currency is refused as it is', async () => {
+    const ended = await imports.run('sku,name,price,currency\nC-2,Lamp,5,Taler\n');
+    expect(ended.err).toContain('currency must be three capital letters (ISO 4217) (it is "Taler")');
+  });
+
+  test.each([
+    ['1.5', 'KG', [], { value: 1.5, unit: 'kg' }],
+    ['2', 'lbs ', [], { value: 2, unit: 'lb' }],
+    ['3', '', ['--weight-unit', 'g'], { value: 3, unit: 'g' }],
+    ['', 'kg', [], null],
+    ['0,00', 'kg', ['--decimal', 'comma'], null],
+  ] as const)('the weight "%s" with the unit "%s" and %j is %j', async (value, unit, options, weight) => {
+    const sku = `W-${value}${unit}`;
+    await imports.take(
+      `sku;name;price;weight.value;weight.unit\n${sku};Lamp;5;${value};${unit}\n`,
+      ...options,
+    );
+    expect(await imports.shown(sku)).toMatchObject({ weight });
+  });
+
+  test('a weight without any unit, and one with an unknown unit, are refused', async () => {
+    const rows = 'W-1,Lamp,5,1,\nW-2,Lamp,5,1,stone\n';
+    const ended = await imports.run(`sku,name,price,weight.value,weight.unit\n${rows}`);
+    expect(ended.out).toContain('2 rejected');
+    expect(ended.err).toContain('2 rejected: weight.unit must be one of g, kg, oz, lb');
+  });
+
+  test('--map names columns that have commas', async () => {
+    const file = '"Name, short";SKU;"Price (net, EUR)"\nLamp;M-1;5\n';
+    await imports.take(file, '--map', 'name=Name, short,price=Price (net, EUR)');
+    expect(await imports.shown('M-1')).toMatchObject({ name: 'Lamp', price: 5 });
+    const ended = await imports.run(file, '--map', 'name=SKU, price');
+    expect(ended.err).toContain('the first record has no column "SKU, price" for name');
+  });
+});
