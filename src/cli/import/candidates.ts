@@ -10,7 +10,7 @@ import { resolveColumns } from './presets/columns.ts';
 import { requireCurrency, toMembers } from './presets/draft.ts';
 import { readTemplateColumns } from './presets/feeds/template.ts';
 import { formatProposal, getPreset, requireColumns } from './presets/index.ts';
-import { createRowJoiner, type Joined } from './presets/join.ts';
+import { createRowJoiner, type Joined, joinRaw } from './presets/join.ts';
 import {
   type Columns,
   type Draft,
@@ -226,7 +226,8 @@ async function* readRowCandidates(
         };
 
   function draftCandidate(rows: readonly Row[], position: number): Candidate {
-    const [{ line, raw } = { line: 0, raw: '' }] = rows;
+    const [{ line } = { line: 0 }] = rows;
+    const raw = request.rejects === undefined ? '' : joinRaw(rows);
     try {
       const draft = preset.draft(rows, drafting);
       const columns = nameColumns(rows);

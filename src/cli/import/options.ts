@@ -49,8 +49,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   --drop NAME         with a preset: omits one of these attributes, by the name of its column or its key; may be
                       repeated: --drop "Cost per item"
   --dry-run           check every record and count; write nothing to the catalog
-  --rejects FILE      write the rejected records there, one JSON object per line: line, error, details, raw;
-                      without it the first 20 are shown
+  --rejects FILE      write the rejected records there, one JSON object per line: line, error, details, raw (the text
+                      of the record, with a preset of all rows of the product); without it the first 20 are shown
   --batch N           records per transaction; where the catalog has products, those of one sku stay together. Without
                       it, as many as take less than a tenth of a second
   --skip N            skip the first N records, which are already imported

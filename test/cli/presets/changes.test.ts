@@ -1,5 +1,7 @@
 /** A shop's file imported again after changes in the shop: its new values apply, and what it leaves out stays. */
 import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 interface Change {
@@ -224,4 +226,30 @@ test('Meta: a feed of prices and texts for some countries and languages changes 
     expect(ended.err).toContain('3 × rows for one country or language were left out');
     expect(ended.out).toContain('0 created, 0 updated, 0 unchanged, 0 rejected');
     expect(await productsOf(place)).toMatchObject([{ name: 'Plate', price: 10, available: true }]);
+  }));
+
+test('the file of rejected records has all rows of a product', () =>
+  onCatalog(async place => {
+    const header = 'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price';
+    const rows = [
+      'p,"Plate, flat",Size,S,P-S,10',
+      'q,Cup,,,Q,5',
+      'p,,,M,P-M,ten',
+      'p,,,L,P-L,12',
+      'r,,,,R,5',
+    ];
+    const rejects = join(place.folder, 'rejects.ndjson');
+    const file = place.file('p.csv', [header, ...rows, 'r,,,,R-2,6', ''].join('\n'));
+    await place.runHere(['import', file, '--preset', 'shopify', '--rejects', rejects]);
+    const lines = readFileSync(rejects, 'utf8').trimEnd().split('\n');
+    const rejected = lines.map(line => JSON.parse(line)).sort((a, b) => a.line - b.line);
+    expect(rejected).toMatchObject([
+      { line: 4, raw: `${rows[0]}\n${rows[2]}\n${rows[3]}` },
+      { line: 6, raw: `${rows[4]}\nr,,,,R-2,6` },
+    ]);
+    // Corrected and put below the header, the rows are the whole product.
+    const raw = String(rejected[0].raw).replace('ten', '11');
+    const corrected = place.file('corrected.csv', `${header}\n${raw}\n`);
+    expect((await place.runHere(['import', corrected, '--preset', 'shopify'])).out).toContain('1 created');
+    expect((await variantsOf(place)).map(({ sku }) => sku)).toEqual(['P-S', 'P-M', 'P-L']);
   }));

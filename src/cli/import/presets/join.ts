@@ -28,6 +28,9 @@ export const shortRow = 'rows have fewer cells than the header: the others were 
 
 const repeatedRow = 'rows that repeat a sku were left out: the last counts, or the product with variants';
 
+/** The text of all rows of a product, for a file of rejected records. */
+export const joinRaw = (rows: readonly Pick<Row, 'raw'>[]): string => rows.map(({ raw }) => raw).join('\n');
+
 /** @param note counts rows that are not imported, by reason, and rows that lack cells */
 export function createRowJoiner(preset: Preset, file: string, note: (text: string) => void) {
   const read = createRowReader(preset);
@@ -104,7 +107,8 @@ export function createRowJoiner(preset: Preset, file: string, note: (text: strin
     if (group.known) return { rows: group.held.map(({ row }) => row) };
     const many = group.held.length === 1 ? '' : ` (${group.held.length} rows)`;
     const problem = group.lacks ?? `belongs to the product "${key}", which the file does not have`;
-    return { record: first.record, problem: `${problem}${many}` };
+    const raw = joinRaw(group.held.map(({ row }) => row));
+    return { record: { ...first.record, raw }, problem: `${problem}${many}` };
   }
 
   return {
