@@ -203,6 +203,17 @@ test('WooCommerce: an escaped backslash before an n is not read as a line end', 
     expect(await productsOf(place)).toMatchObject([{ description: 'a\nb C:\\new' }]);
   }));
 
+test('WooCommerce: an external product, which another shop sells, cannot be ordered', () =>
+  onCatalog(async place => {
+    const file = place.file('p.csv', `${woo}\n1,external,P,Plate,1,1,,,10,,,,\n2,simple,Q,Cup,1,1,,,5,,,,\n`);
+    const ended = await place.runHere(['import', file, '--preset', 'woocommerce']);
+    expect(ended.err).toContain('1 × external products, which another shop sells, got no stock');
+    expect((await productsOf(place)).map(({ sku, available }) => [sku, available])).toEqual([
+      ['P', false],
+      ['Q', true],
+    ]);
+  }));
+
 test('Shopify: variants with tracked stock but no quantity are counted', () =>
   onCatalog(async place => {
     const file = place.file('p.csv', `${shopify}\np,Plate,N,x,10,,shopify,\n`);

@@ -252,7 +252,14 @@ function chooseWeightUnit(row: Row, { cells }: Drafting): WeightUnit {
 const sharedStock =
   'variants are sold without a limit: the shop tracks their stock only in total, on the product';
 
+const soldElsewhere =
+  'external products, which another shop sells, got no stock: they cannot be ordered here';
+
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
+  if (readTypes(row).has('external')) {
+    drafting.note(soldElsewhere);
+    return outOfStock;
+  }
   const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
   // The stock of all variations is counted together, which variants here cannot express.
   const isShared = row.text('stock') === 'parent';
