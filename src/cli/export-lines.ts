@@ -82,8 +82,8 @@ function shortenVariant(product: Product, variant: Variant): object {
 
 const plainColumns = [
   ...['id', 'sku', 'name', 'price', 'currency', 'description', 'category', 'tags', 'status'],
-  ...['brand', 'gtin', 'mpn', 'externalId', 'compareAtPrice', 'basePrice', 'weight', 'categories', 'options'],
-  ...['images', 'stock.tracked', 'stock.onHand', 'stock.backorder', 'variants'],
+  ...['brand', 'gtin', 'mpn', 'externalId', 'compareAtPrice', 'basePrice', 'weight.value', 'weight.unit'],
+  ...['categories', 'options', 'images', 'stock.tracked', 'stock.onHand', 'stock.backorder', 'variants'],
 ];
 
 function createCsvLines(attributeKeys: readonly string[], safe: boolean): Lines {
@@ -113,7 +113,9 @@ function toCells(
   const cells: Record<string, unknown> = {
     ...rest,
     basePrice,
-    weight: weight === null ? null : `${weight.value} ${weight.unit}`,
+    // In a column of its own, a spreadsheet writes this number with the same decimal mark as the prices.
+    'weight.value': weight?.value,
+    'weight.unit': weight?.unit,
     options: options.length === 0 ? null : JSON.stringify(options),
     images: toImagesCell(images),
     'stock.tracked': stock?.tracked,

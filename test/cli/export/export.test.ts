@@ -197,9 +197,9 @@ describeOnDatabases('catalog export on %s', kind => {
     expect(csv.out).toBe(
       [
         'id,sku,name,price,currency,description,category,tags,status,brand,gtin,mpn,externalId,compareAtPrice,basePrice,' +
-          'weight,categories,options,images,stock.tracked,stock.onHand,stock.backorder,variants,attributes.colour,' +
-          'createdAt,updatedAt',
-        `1,,Lamp,1,EUR,,a,x;y,active,,,,,,,,,,,,,,,red,${first?.createdAt},${first?.updatedAt}`,
+          'weight.value,weight.unit,categories,options,images,stock.tracked,stock.onHand,stock.backorder,variants,' +
+          'attributes.colour,createdAt,updatedAt',
+        `1,,Lamp,1,EUR,,a,x;y,active,,,,,,,,,,,,,,,,red,${first?.createdAt},${first?.updatedAt}`,
         '',
       ].join('\r\n'),
     );

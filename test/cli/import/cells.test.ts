@@ -1,5 +1,6 @@
 /** Cells as merchandise management systems write them: padded, with units and currencies in columns of their own. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { type Imports, startImports } from '../../support/samples/imports.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 
@@ -46,6 +47,17 @@ describeOnDatabases('cells of a table, imported on %s', kind => {
     const ended = await imports.run(`sku,name,price,weight.value,weight.unit\n${rows}`);
     expect(ended.out).toContain('2 rejected');
     expect(ended.err).toContain('2 rejected: weight.unit must be one of g, kg, oz, lb');
+  });
+
+  test('an export in which a spreadsheet wrote all numbers with commas changes nothing', async () => {
+    const heavy = { sku: 'D-1', name: 'Decimal', price: 5.25, compareAtPrice: 6.125, currency: 'KWD' };
+    await imports.take([{ ...heavy, weight: { value: 1.234, unit: 'kg' }, attributes: { length: 2.375 } }]);
+    const before = await imports.shown('D-1');
+    const written = readFileSync(await imports.exported('decimal.csv'), 'utf8');
+    const rewritten = written.replace(/(?<=^|,)(\d+)\.(\d+)(?=,|$)/gm, '"$1,$2"');
+    for (const number of ['5,25', '6,125', '1,234', '2,375']) expect(rewritten).toContain(`"${number}"`);
+    await imports.take(rewritten, '--decimal', 'comma');
+    expect(await imports.shown('D-1')).toEqual(before);
   });
 
   test('--map names columns that have commas', async () => {
