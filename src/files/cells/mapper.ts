@@ -78,7 +78,6 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
       const mapped: Record<string, unknown> = {};
       if (columns !== undefined) {
         for (const source of getSources(columns)) put(mapped, source, record[source.column]);
-        completeWeight(mapped, cells);
       } else {
         for (const source of named) put(mapped, source, pickMember(record, source.column));
         const rest = only === undefined ? findAttributeColumns(Object.keys(record), mapping) : [];
@@ -86,6 +85,7 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
       }
       // Read again for each record, since records modify these values, and copies of amounts would lose their class.
       for (const { field, text, read } of constants) place(mapped, field, toTyped(read(text, cells)));
+      completeWeight(mapped, cells);
       return removeCurrencies(mapped);
     },
     /** The columns of a table that no field is read from; those without a name are given by number. */
@@ -163,7 +163,7 @@ function putMember(mapped: Record<string, unknown>, name: string, key: string, v
   else mapped[name] = { [key]: value };
 }
 
-/** A table may have a column of units, even beside empty weights, or weights without a unit. */
+/** Files have columns of units, even beside empty weights, or weights without a unit. */
 function completeWeight(mapped: Record<string, unknown>, { weightUnit }: CellOptions): void {
   const { weight } = mapped;
   if (!isObject(weight) || weight instanceof Unreadable) return;

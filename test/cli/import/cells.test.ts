@@ -33,6 +33,8 @@ describeOnDatabases('cells of a table, imported on %s', kind => {
     ['3', '', ['--weight-unit', 'g'], { value: 3, unit: 'g' }],
     ['', 'kg', [], null],
     ['0,00', 'kg', ['--decimal', 'comma'], null],
+    ['', '', ['--set', 'weight.unit=kg'], null],
+    ['4', '', ['--set', 'weight.unit=kg'], { value: 4, unit: 'kg' }],
   ] as const)('the weight "%s" with the unit "%s" and %j is %j', async (value, unit, options, weight) => {
     const sku = `W-${value}${unit}`;
     await imports.take(
@@ -40,6 +42,17 @@ describeOnDatabases('cells of a table, imported on %s', kind => {
       ...options,
     );
     expect(await imports.shown(sku)).toMatchObject({ weight });
+  });
+
+  test('the weights of objects have their units elsewhere, too', async () => {
+    const records = [
+      { sku: 'N-1', name: 'Lamp', price: 5, net: '1.250', uom: 'KG' },
+      { sku: 'N-2', name: 'Lamp', price: 5, net: '0.000', uom: 'KG' },
+      { sku: 'N-3', name: 'Lamp', price: 5, net: '2.000', uom: '' },
+    ];
+    await imports.take(records, '--map', 'weight.value=net,weight.unit=uom', '--weight-unit', 'lb');
+    const weights = await Promise.all(records.map(async ({ sku }) => (await imports.shown(sku)).weight));
+    expect(weights).toEqual([{ value: 1.25, unit: 'kg' }, null, { value: 2, unit: 'lb' }]);
   });
 
   test('a weight without any unit, and one with an unknown unit, are refused', async () => {
