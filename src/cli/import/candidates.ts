@@ -1,6 +1,11 @@
 /** Reads unchecked candidates for products from a file: one per record, or with a preset one per group of rows. */
 import { type Mapping, pickMember, productFields } from '../../files/cells/map.ts';
-import { createRecordMapper, type Mapper, nameUnnamed } from '../../files/cells/mapper.ts';
+import {
+  createRecordMapper,
+  findRepeatedAttribute,
+  type Mapper,
+  nameUnnamed,
+} from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { isObject } from '../../json-object.ts';
@@ -135,6 +140,8 @@ function checkColumns(record: SourceRecord, { mapping, set }: ImportArguments, p
   const names = Object.keys(first).join(', ');
   requireMapped(first, mapping);
   if (columns === undefined) return;
+  const repeated = findRepeatedAttribute(columns, mapping);
+  if (repeated !== undefined) throw new Error(`of the columns, ${repeated}`);
   for (const field of ['name', 'price']) {
     if (mapping.has(field) || set.has(field) || pickMember(first, field) !== undefined) continue;
     throw new Error(

@@ -132,6 +132,17 @@ function findAttributeColumns(columns: readonly string[], mapping: Mapping): Sou
   return sources;
 }
 
+/** Why the columns of attributes cannot be read: two of them have one key, so that one value would replace the other. */
+export function findRepeatedAttribute(columns: readonly string[], mapping: Mapping): string | undefined {
+  const seen = new Map<string, string>();
+  for (const { field, column } of findAttributeColumns(columns, mapping)) {
+    const other = seen.get(field);
+    if (other !== undefined) return `"${other}" and "${column}" are both ${field}; rename one of them`;
+    seen.set(field, column);
+  }
+  return undefined;
+}
+
 /** Stores a value under its field; `stock.onHand` and `attributes.colour` go into their objects. */
 function place(mapped: Record<string, unknown>, field: string, value: unknown): void {
   const dot = field.indexOf('.');

@@ -73,6 +73,21 @@ describeOnDatabases('cells of a table, imported on %s', kind => {
     expect(await imports.shown('D-1')).toEqual(before);
   });
 
+  test('two columns of one attribute are refused, unless --map names one of them', async () => {
+    const file = 'sku,name,price,attributes.Größe,attributes.grosse\nA-1,Lamp,5,40,L\n';
+    const ended = await imports.run(file);
+    expect([ended.status, ended.err]).toEqual([
+      1,
+      'catalog import: of the columns, "attributes.Größe" and "attributes.grosse" are both attributes.grosse; rename one of them\n',
+    ]);
+    await imports.take(
+      file,
+      '--map',
+      'attributes.grosse=attributes.grosse,attributes.width=attributes.Größe',
+    );
+    expect((await imports.shown('A-1')).attributes).toEqual({ grosse: 'L', width: 40 });
+  });
+
   test('--map names columns that have commas', async () => {
     const file = '"Name, short";SKU;"Price (net, EUR)"\nLamp;M-1;5\n';
     await imports.take(file, '--map', 'name=Name, short,price=Price (net, EUR)');
