@@ -7,8 +7,10 @@ import { type Alternative, factors, type QueryContext, readFrequency, toSeveralW
 const minKeptLength = 3;
 /** Letters before the number of a code: `galaxys24`. */
 const maxPrefixLength = 2;
-/** `80x202`, which texts also write with a multiplication sign. */
-const measures = /^\d+(?:x\d+)+$/;
+/** `80x202` or the thread `m8x40`, which texts also write with a multiplication sign. */
+const measures = /^m?\d+(?:x\d+)+$/;
+/** The letters after the number of a model: `master3s`. */
+const model = /^(\p{L}{3,})(\p{N}+\p{L}{1,2})$/u;
 
 /** The words that a word is made of: they count nearly as much as the word if more documents have them, else less. */
 export async function findWordsApart(
@@ -17,13 +19,25 @@ export async function findWordsApart(
   frequency: number,
 ): Promise<Alternative[]> {
   const mixed = splitLettersAndDigits(word);
+  const [, name = '', number = ''] = model.exec(word) ?? [];
   const thousands = (mixed.length > 0 ? mixed : [word]).flatMap(splitThousands);
-  const ways = thousands.length > mixed.length ? [mixed, thousands] : [mixed];
+  const ways = [
+    mixed,
+    ...(thousands.length > mixed.length ? [thousands] : []),
+    ...(name === '' ? [] : [[name, number]]),
+  ];
   const several = ways.filter(words => words.length > 1).map(words => toSeveralWords(words, factors.apart));
   if (several.length === 0) return findTwoWords(context, word, frequency);
   // Adjacent numbers may be the measures of anything.
-  if (measures.test(word))
-    return [...several, { ...toSeveralWords(word.split('x'), factors.apart), isGuess: true }];
+  if (measures.test(word)) {
+    const [first = '', ...others] = word.split('x');
+    return [
+      ...several,
+      // `5x80` is also written `5,0x80`, which is two words.
+      toSeveralWords([first, `0${word.slice(first.length)}`], factors.apart),
+      { ...toSeveralWords([first, ...others], factors.apart), isGuess: true },
+    ];
+  }
   for (const { choice } of several) if ((await readFrequency(context, choice)) > 0) return several;
   return findNumberedNames(context, word);
 }

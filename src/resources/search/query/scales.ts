@@ -3,17 +3,25 @@ import { isWholeNumber, splitLettersAndDigits } from '../../../storage/search/te
 import type { Piece } from './pieces.ts';
 import { getShortName, type Written } from './units.ts';
 
-/** The larger unit, the smaller unit, and how many of it the larger has. */
+/** Of these units, texts do not write less than a tenth, or less than one. */
+const tenth = 0.1;
+const one = 1;
+/** The larger unit, the smaller unit, how many of it the larger has, and the least converted amount. */
 const scales = [
-  ['l', 'ml', 1000],
-  ['l', 'cl', 100],
-  ['kg', 'g', 1000],
-  ['m', 'cm', 100],
-  ['cm', 'mm', 10],
+  ['l', 'ml', 1000, tenth],
+  ['l', 'cl', 100, tenth],
+  ['kg', 'g', 1000, tenth],
+  ['m', 'cm', 100, tenth],
+  ['cm', 'mm', 10, tenth],
+  ['g', 'mg', 1000, one],
+  ['kw', 'w', 1000, one],
+  ['ah', 'mah', 1000, one],
+  ['tb', 'gb', 1000, one],
+  ['μf', 'nf', 1000, tenth],
+  ['uf', 'nf', 1000, tenth],
 ] as const;
 
-/** The range of converted amounts: texts do not write less than a tenth, or more than ten thousand, of a unit. */
-const minScale = 0.1;
+/** Texts do not write more than ten thousand of a unit. */
 const maxScale = 10_000;
 const maxDigits = 4;
 
@@ -59,11 +67,12 @@ const isShortNumber = (word: string | undefined): boolean =>
   word !== undefined && word.length <= maxDigits && isWholeNumber(word);
 
 function convert(amount: number, unit: string): [number, string][] {
-  const found = scales.flatMap(([large, small, times]): [number, string][] => [
-    ...(unit === large ? [[amount * times, small] satisfies [number, string]] : []),
-    ...(unit === small ? [[amount / times, large] satisfies [number, string]] : []),
-  ]);
-  return found.filter(([other]) => other >= minScale && other <= maxScale);
+  return scales.flatMap(([large, small, times, least]): [number, string][] => {
+    const found: [number, string][] = [];
+    if (unit === large) found.push([amount * times, small]);
+    if (unit === small) found.push([amount / times, large]);
+    return found.filter(([other]) => other >= least && other <= maxScale);
+  });
 }
 
 /** The words into which texts like `0,5 l` and `0.5l` are split. */

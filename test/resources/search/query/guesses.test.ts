@@ -13,7 +13,7 @@ const shop = [
     ...['Side table', 'Vegetable soup', 'LED Lampe', 'Handschuhe Leder', 'OLED TV', 'Powerbank 20,000 mAh'],
     ...['Oat drink', 'Rain hat', 'Hängematte', 'Kaffee', 'Apfelmus ohne Zucker', 'Waschmaschine', 'Olivenöl'],
     ...['Bag, olive', 'Cellar', 'Walnut shelf', 'Chopper AXT 25', 'Kameragurt', 'Schatz der Kammer'],
-    ...['Brett 80x202', 'Kissen 40 × 120'],
+    ...['Brett 80x202', 'Kissen 40 × 120', 'Bolzen M8x40', 'Riegel M8 × 40'],
   ].map(name => ({ name, price: 5 })),
   { name: 'Nägel', price: 5, description: 'Für Hammer und Zange' },
   { name: 'Schlosserhammer', price: 5, description: 'Stahl, mit Stiel aus Esche' },
@@ -60,6 +60,7 @@ const scenarios: readonly Scenario[] = [
   // Measures with a sign equal those with a letter. With the letter they may be any two numbers.
   { query: '80 × 202', whole: ['Brett 80x202'] },
   { query: '40x120', guessed: ['Kissen 40 × 120'] },
+  { query: 'm8x40', whole: ['Bolzen M8x40'], guessed: ['Riegel M8 × 40'] },
   // A shared part is a guess: at least half the word at its beginning, and not a filler word like `ohne` in `bohnen`.
   { query: 'kaffeebohnen', guessed: ['Kaffee'] },
   { query: 'bohrmaschine', guessed: ['Waschmaschine'] },

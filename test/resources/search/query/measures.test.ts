@@ -76,6 +76,14 @@ const measured = [
   'Wire 3x15mm²',
   'Tap M8x1.25',
   'Bolt M8x125',
+  'Bolt M8 × 40',
+  'Terrace Screws 5,0x80',
+  'Screen 144Hz',
+  'Disk 1TB',
+  'Film Capacitor 0.1uF',
+  'Foil Capacitor 100nF',
+  'Hair Dryer 2,2 kW',
+  'Almonds 500 g',
 ];
 
 describeOnDatabases('measures in searches on %s', kind => {
@@ -117,6 +125,8 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['3x15mm² wire', ['Wire 3x15mm²']],
     ['m8x1.25', ['Tap M8x1.25']],
     ['m8x125', ['Bolt M8x125']],
+    ['screws 5x80', ['Terrace Screws 5,0x80']],
+    ['screws 5,0x80', ['Terrace Screws 5,0x80']],
   ])('%j does not take decimals for whole numbers', async (query, names) => {
     expect(await findAll(query)).toEqual(names);
   });
@@ -135,6 +145,14 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['47k resistor', 'Resistor 47 kΩ'],
     ['4,7k resistor', 'Resistor 4.7 kΩ'],
     ['resistor 1 mohm', 'Resistor 1 MΩ'],
+    ['almonds 500gr', 'Almonds 500 g'],
+    ['500 gr almonds', 'Almonds 500 g'],
+    ['144 hertz screen', 'Screen 144Hz'],
+    ['25 lumen lamp', 'Lamp 25 lm'],
+    ['disk 1000gb', 'Disk 1TB'],
+    ['2200 watt dryer', 'Hair Dryer 2,2 kW'],
+    ['100nf film capacitor', 'Film Capacitor 0.1uF'],
+    ['0.1µf foil capacitor', 'Foil Capacitor 100nF'],
   ])('%j finds %j by another name of the unit', async (query, name) => {
     expect(await findAll(query)).toEqual([name]);
   });

@@ -48,6 +48,7 @@ const shop = [
   { name: 'Bookcase 80x202 cm' },
   { name: 'Bench 40 × 120 cm' },
   { name: 'Filter 6626-80' },
+  { name: 'Clicka MX Master 3S Mouse' },
   { name: 'Cover', description: 'Fits the Phonix12 and everything after it.' },
 ] as const;
 
@@ -73,6 +74,7 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['sofabed', 'Oakline Sofabed Cover'],
   ['sofa bed', 'Nordhaus Sofa Bed'],
   ['nordhaus sofabed', 'Nordhaus Sofa Bed'],
+  ['master3s', 'Clicka MX Master 3S Mouse'],
   ['tshirt', 'Crew Neck T-Shirt'],
   ['t-shirts', 'Crew Neck T-Shirt'],
   ['t shirt', 'Crew Neck T-Shirt'],
