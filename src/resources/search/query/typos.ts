@@ -7,6 +7,10 @@ import { type Alternative, factors, type QueryContext } from './word.ts';
 /** A word of at most this many documents may be a typo of one that `timesAsCommon` times as many documents have. */
 export const rareDocuments = 6;
 const timesAsCommon = 3;
+/** The fewest letters of a word that is short for others, the most that these have more, and how many are looked up. */
+const minShortened = 4;
+const maxLeftOut = 8;
+const maxLonger = 12;
 
 /**
  * What documents have in place of a word that few or none have. If some have the word, all alternatives are guesses; so
@@ -16,11 +20,12 @@ const timesAsCommon = 3;
  * @returns also about how many documents have the commonest alternative, and the commonest that is not a guess
  */
 export async function findCorrections(
-  { tools, session, types, isGerman }: QueryContext,
+  context: QueryContext,
   word: string,
   frequency: number,
   isBeginning: boolean,
 ) {
+  const { tools, session, types, isGerman } = context;
   const { reader, stems, vocabulary } = tools;
   const alternatives: Alternative[] = [];
   let [most, certain] = [0, 0];
@@ -47,7 +52,14 @@ export async function findCorrections(
   if (alternatives.length === 0) {
     const near = await vocabulary.near(session, word);
     const alike = near.filter(other => !beginsOtherwise(word, other));
-    await addTypos(alike, factors.typo, frequency > 0 || isBeginning);
+    const longer = isUnknown ? await findLonger(context, word, alike) : [];
+    await addChoices({ choices: longer.map(one => [one]), factor: factors.beginning, isGuess: true }, false);
+    // `mayo` is short for `mayonnaise`, rather than `may` with a letter too many.
+    const hasLonger = alternatives.length > 0;
+    for (const other of alike) {
+      const isDoubtful = frequency > 0 || isBeginning || (hasLonger && word.startsWith(other));
+      await addTypos([other], factors.typo, isDoubtful);
+    }
     if (alternatives.length === 0) await addTypos(near, factors.typo, true);
   }
   if (isUnknown && alternatives.length === 0)
@@ -59,6 +71,20 @@ export async function findCorrections(
     }
   }
   return { alternatives, frequency: most, certain };
+}
+
+/**
+ * Words that the word is short for. In German, whose compounds begin with whole words, only if it may be a typo instead;
+ * otherwise they are among the similar words.
+ */
+async function findLonger(
+  { tools: { vocabulary }, session, isGerman }: QueryContext,
+  word: string,
+  alike: readonly string[],
+): Promise<readonly string[]> {
+  const isCutOff = alike.some(other => other.startsWith(word));
+  if (word.length < minShortened || isCutOff || (alike.length === 0 && (await isGerman()))) return [];
+  return vocabulary.beginning(session, word, word.length + maxLeftOut, maxLonger);
 }
 
 /** The same word spelt differently: with umlauts, or the singular of a plural like `tvs`, which has no other forms. */

@@ -4,7 +4,7 @@
  */
 import type { Session } from '../../../storage/database.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
-import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
+import { beginsOtherwise, type Vocabulary } from '../../../storage/search/vocabulary.ts';
 import { factors } from './word.ts';
 
 /** The fewest letters of a part that stands for the whole word, and of the rest. */
@@ -110,7 +110,10 @@ export async function* generateSimilarWords(
       yield toLikeness(await vocabulary.beginning(session, form, form.length + maxHeadLength, maxWords));
   }
   const shorter = inflect(word, stems).filter(({ length }) => length < word.length);
-  for (const form of shorter) yield toLikeness((await vocabulary.near(session, form)).slice(0, maxWords));
+  for (const form of shorter) {
+    const near = await vocabulary.near(session, form);
+    yield toLikeness(near.filter(other => !beginsOtherwise(form, other)).slice(0, maxWords));
+  }
   for (const form of [word, ...shorter]) yield toLikeness(await vocabulary.endingNear(session, form));
   const misspelt = await findMisspeltEnd(vocabulary, session, [...word]);
   yield { choices: misspelt, factor: factors.alike, isGuess: false };

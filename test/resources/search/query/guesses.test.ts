@@ -13,8 +13,9 @@ const shop = [
     ...['Side table', 'Vegetable soup', 'LED Lampe', 'Handschuhe Leder', 'OLED TV', 'Powerbank 20,000 mAh'],
     ...['Oat drink', 'Rain hat', 'Hängematte', 'Kaffee', 'Apfelmus ohne Zucker', 'Waschmaschine', 'Olivenöl'],
     ...['Bag, olive', 'Cellar', 'Walnut shelf', 'Chopper AXT 25', 'Kameragurt', 'Schatz der Kammer'],
-    ...['Brett 80x202', 'Kissen 40 × 120', 'Bolzen M8x40', 'Riegel M8 × 40'],
+    ...['Brett 80x202', 'Kissen 40 × 120', 'Bolzen M8x40', 'Riegel M8 × 40', 'Mayonnaise', 'Name tag'],
   ].map(name => ({ name, price: 5 })),
+  { name: 'Tomatensuppe', price: 5, description: 'May contain milk' },
   { name: 'Nägel', price: 5, description: 'Für Hammer und Zange' },
   { name: 'Schlosserhammer', price: 5, description: 'Stahl, mit Stiel aus Esche' },
   { name: 'Spaltaxt', price: 5, description: 'Mit Klinge aus Stahl' },
@@ -55,12 +56,15 @@ const scenarios: readonly Scenario[] = [
   { query: 'oragnensatf', guessed: ['Orangensaft'] },
   { query: 'tellar', guessed: ['Cellar'] },
   { query: 'seller', guessed: [] },
+  { query: 'damen', guessed: [] },
   // A whole word that begins another may also be a misspelling. Hits for the correct spelling follow as guesses.
   { query: 'kamer', whole: ['Kameragurt'], guessed: ['Schatz der Kammer'] },
   // Measures with a sign equal those with a letter. With the letter they may be any two numbers.
   { query: '80 × 202', whole: ['Brett 80x202'] },
   { query: '40x120', guessed: ['Kissen 40 × 120'] },
   { query: 'm8x40', whole: ['Bolzen M8x40'], guessed: ['Riegel M8 × 40'] },
+  // A word before others may be short for a longer one, rather than one with a letter too many.
+  { query: 'mayo glas', guessed: ['Mayonnaise', 'Tomatensuppe', 'Trinkglas'] },
   // A shared part is a guess: at least half the word at its beginning, and not a filler word like `ohne` in `bohnen`.
   { query: 'kaffeebohnen', guessed: ['Kaffee'] },
   { query: 'bohrmaschine', guessed: ['Waschmaschine'] },
@@ -107,6 +111,11 @@ describeOnDatabases('guesses at words on %s', kind => {
     const guesses = await search('uhr&sort=price');
     expect(guesses.guessed).toEqual(['Wanduhr']);
     expect(guesses.meta.relaxed).toEqual(['uhr']);
+  });
+
+  test('a longer word comes before a shorter one with a letter too many', async () => {
+    const { hits } = await search('mayo%20milk');
+    expect(hits.map(({ title }) => title)).toEqual(['Mayonnaise', 'Tomatensuppe']);
   });
 
   test('among several words, a guessed word counts as missing', async () => {
