@@ -133,9 +133,12 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const titled = inTitle.filter(Boolean).length;
   // Nothing is more exact than a title of just these words, even if accessories also have them in other fields.
   const isWholeTitle = isExact && words.length === features.titleLength;
+  // What fits other things often names them again in further fields, while they name themselves only in their title.
+  const isMentioned = !isMeant(features, words);
+  const found = isMentioned && kind === undefined ? once / (1 + again) : sum;
   const value =
-    (shares.words * (isWholeTitle ? once : sum)) / most +
-    (isMeant(features, words) ? shares.title * Math.min(1, titled / features.titleLength) : 0) +
+    (shares.words * (isWholeTitle ? once : found)) / most +
+    (!isMentioned ? shares.title * Math.min(1, titled / features.titleLength) : 0) +
     shares.together * Math.max(measureNeighbours(features.title, words), measureNeighbours(kind, words)) +
     (kind !== undefined || isHead(features, last) ? shares.head : 0) +
     shares.rating * facts.rating +

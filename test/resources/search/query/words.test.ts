@@ -49,6 +49,8 @@ const shop = [
   { name: 'Bench 40 × 120 cm' },
   { name: 'Filter 6626-80' },
   { name: 'Clicka MX Master 3S Mouse' },
+  { name: 'Phonia 5 Smartphone 256GB Blue' },
+  { name: 'Wallet for Phonia 5', attributes: { fits: 'Phonia 5' }, description: 'Made for the Phonia 5.' },
   { name: 'Cover', description: 'Fits the Phonix12 and everything after it.' },
 ] as const;
 
@@ -75,6 +77,8 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['sofa bed', 'Nordhaus Sofa Bed'],
   ['nordhaus sofabed', 'Nordhaus Sofa Bed'],
   ['master3s', 'Clicka MX Master 3S Mouse'],
+  ['phonia 5', 'Phonia 5 Smartphone 256GB Blue'],
+  ['wallet phonia 5', 'Wallet for Phonia 5'],
   ['tshirt', 'Crew Neck T-Shirt'],
   ['t-shirts', 'Crew Neck T-Shirt'],
   ['t shirt', 'Crew Neck T-Shirt'],
