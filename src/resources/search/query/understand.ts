@@ -5,9 +5,9 @@
 import type { Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import { purposes } from '../../../storage/search/text/fillers.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { isAmerican } from '../../../storage/search/text/spellings.ts';
-import type { Stems } from '../../../storage/search/text/stems.ts';
 import { runOnce } from '../../../turns/once.ts';
 import type { Definitions } from '../../attributes/store.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
@@ -18,7 +18,7 @@ import { type Piece, parsePieces } from './pieces.ts';
 import { findOtherScales } from './scales.ts';
 import { findSynonyms } from './synonyms.ts';
 import { findCorrections, rareDocuments } from './typos.ts';
-import { findOtherUnits } from './units.ts';
+import { findOtherUnits, isIncidental } from './units.ts';
 import {
   type Alternative,
   type Coded,
@@ -34,6 +34,8 @@ import {
 
 /** Single letters, and words without a meaning of their own, count less; names of attributes hardly at all. */
 const importances = { usual: 1, letter: 0.5, filler: 0.15, name: 0.05 } as const;
+/** What something is for counts less than what it is: a `chair for desks` is no desk. */
+const purposeShare = 0.6;
 
 /** Words that find fewer documents are also searched for as other words. */
 const fewDocuments = 50;
@@ -84,6 +86,7 @@ export async function understand(
     ...named.measures,
   ];
   const words: QueryWord[] = [];
+  const purpose = pieces.findIndex(({ word }, at) => at > 0 && purposes.has(word));
   for (const [index, piece] of pieces.entries()) {
     const together = [
       ...codes.flatMap(({ places, alternative }) => (places.includes(index) ? [alternative] : [])),
@@ -100,14 +103,16 @@ export async function understand(
     const neighbouring = together.length === 0 ? '' : JSON.stringify(together);
     const key = `${types.join()} ${isLast} ${isName} ${context.isTyped} ${piece.word} ${piece.parts.join(' ')} ${neighbouring}`;
     const word = await (isAlone ? tools.meanings(session.seen, key, make) : make());
-    const importance = isName ? importances.name : computeImportance(piece.word, tools.stems);
+    const isMinor = tools.stems.isFiller(piece.word) || isIncidental(pieces, index);
+    const share = purpose > 0 && index > purpose ? purposeShare : 1;
+    const importance = isName ? importances.name : share * computeImportance(piece.word, isMinor);
     words.push({ ...word, importance, isName });
   }
   return words;
 }
 
-function computeImportance(word: string, stems: Stems): number {
-  if (stems.isFiller(word)) return importances.filler;
+function computeImportance(word: string, isMinor: boolean): number {
+  if (isMinor) return importances.filler;
   return /^[a-z]$/.test(word) ? importances.letter : importances.usual;
 }
 

@@ -1,6 +1,11 @@
 /** Units of measure that go by several names: `5 gallons` is found by `5 gal` and `5gal`. */
 import type { Choice } from '../../../storage/search/expression.ts';
-import { isWholeNumber, maxUnitLength, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import {
+  hasDigit,
+  isWholeNumber,
+  maxUnitLength,
+  splitLettersAndDigits,
+} from '../../../storage/search/text/joined.ts';
 import type { Piece } from './pieces.ts';
 
 /** The names of each unit, in their indexed form: `μ` is the letter that the micro sign is folded to. */
@@ -149,3 +154,33 @@ const findOtherNames = (number: string, unit: string): readonly string[] =>
 
 /** Whether the index also has a number and this name as one word if a text writes them apart. */
 const isShort = (name: string): boolean => name.length <= maxUnitLength;
+
+/** Words before the most that something may cost, and those after that price. */
+const limits: ReadonlySet<string> = new Set(['under', 'below', 'unter', 'bis']);
+const currencies: ReadonlySet<string> = new Set([
+  'eur',
+  'euro',
+  'euros',
+  'usd',
+  'dollar',
+  'dollars',
+  'gbp',
+  'chf',
+]);
+
+/**
+ * Whether hits need not have a word: the `x` of `200 x 100`, the `no` of `no sugar`, or a price at the end, as in
+ * `under 20` or `bis 20 euro`.
+ */
+export function isIncidental(pieces: readonly Piece[], index: number): boolean {
+  const readWord = (at: number): string => pieces[at]?.word ?? '';
+  // Repeated words are left out: `60 x 60` has no third word.
+  if (readWord(index) === 'x')
+    return hasDigit(readWord(index - 1)) && (index === pieces.length - 1 || hasDigit(readWord(index + 1)));
+  if (readWord(index) === 'no') return index < pieces.length - 1;
+  const start = pieces.findLastIndex(({ word }) => limits.has(word));
+  if (start < 0 || index < start || !isWholeNumber(readWord(start + 1))) return false;
+  const next = start + (pieces[start + 2]?.isAdjacent === true ? 3 : 2);
+  const end = currencies.has(readWord(next)) ? next + 1 : next;
+  return end === pieces.length;
+}

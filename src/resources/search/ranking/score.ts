@@ -113,7 +113,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   let isExact = true;
   const inTitle: boolean[] = [];
   const missing: string[] = [];
-  const last = words.at(-1);
+  const last = words.findLast(({ isFiller }) => !isFiller) ?? words.at(-1);
   const kind = features.kinds.length === 0 ? undefined : findKind(features, last);
   for (const { text, weight, ways: all, isFiller } of words) {
     const ways = removeNames(all, features);

@@ -57,6 +57,10 @@ const scenarios: readonly Scenario[] = [
   { query: 'tellar', guessed: ['Cellar'] },
   { query: 'seller', guessed: [] },
   { query: 'damen', guessed: [] },
+  // Words that hits need not have: a price at the end, which only a filter applies, and `no`.
+  { query: 'mayonnaise below 35', whole: ['Mayonnaise'] },
+  { query: 'mayonnaise unter 19,99 euro', whole: ['Mayonnaise'] },
+  { query: 'apfelmus no zucker', whole: ['Apfelmus ohne Zucker'] },
   // A whole word that begins another may also be a misspelling. Hits for the correct spelling follow as guesses.
   { query: 'kamer', whole: ['Kameragurt'], guessed: ['Schatz der Kammer'] },
   // Measures with a sign equal those with a letter. With the letter they may be any two numbers.

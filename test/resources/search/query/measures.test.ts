@@ -77,6 +77,7 @@ const measured = [
   'Tap M8x1.25',
   'Bolt M8x125',
   'Bolt M8 × 40',
+  'Table 200 × 100 cm',
   'Terrace Screws 5,0x80',
   'Screen 144Hz',
   'Disk 1TB',
@@ -153,6 +154,7 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['2200 watt dryer', 'Hair Dryer 2,2 kW'],
     ['100nf film capacitor', 'Film Capacitor 0.1uF'],
     ['0.1µf foil capacitor', 'Foil Capacitor 100nF'],
+    ['table 200 x 100', 'Table 200 × 100 cm'],
   ])('%j finds %j by another name of the unit', async (query, name) => {
     expect(await findAll(query)).toEqual([name]);
   });

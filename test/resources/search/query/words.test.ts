@@ -51,6 +51,7 @@ const shop = [
   { name: 'Clicka MX Master 3S Mouse' },
   { name: 'Phonia 5 Smartphone 256GB Blue' },
   { name: 'Wallet for Phonia 5', attributes: { fits: 'Phonia 5' }, description: 'Made for the Phonia 5.' },
+  { name: 'Tablo Oak Writing Desk' },
   { name: 'Cover', description: 'Fits the Phonix12 and everything after it.' },
 ] as const;
 
@@ -79,6 +80,7 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['master3s', 'Clicka MX Master 3S Mouse'],
   ['phonia 5', 'Phonia 5 Smartphone 256GB Blue'],
   ['wallet phonia 5', 'Wallet for Phonia 5'],
+  ['stuhl für desk', 'Barhocker Stuhl'],
   ['tshirt', 'Crew Neck T-Shirt'],
   ['t-shirts', 'Crew Neck T-Shirt'],
   ['t shirt', 'Crew Neck T-Shirt'],
