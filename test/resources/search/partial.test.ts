@@ -48,6 +48,14 @@ describeOnDatabases('searches with hits for some of the words on %s', kind => {
     ['q=womens+running+shoes&sort=price&brand=Glimmer', 'brand'],
     ['q=running&brand=Arbor', 'brand'],
   ];
+  test.each(['shoes kettle', 'shoes kettl', 'unknownword shoes kettle'])(
+    '%j finds what has its last, rare word before what has only the common one',
+    async query => {
+      const { data, meta } = await ask(`q=${encodeURIComponent(query)}&perPage=1`);
+      expect([data[0].title, meta.relaxed]).toEqual(['Kettle', query.split(' ').slice(0, -1)]);
+    },
+  );
+
   test.each([...faceted])(
     '%s counts as many of each %s as the search with it finds',
     async (query, facet) => {

@@ -45,12 +45,9 @@ interface Gathered {
  */
 export async function gather(request: GatherRequest): Promise<Gathered | undefined> {
   const { reader, session, words, visible } = request;
-  const rare = words.filter(
-    word =>
-      word.frequency <= fewHits && word.importance > negligible && computeSmallest([word]) !== undefined,
-  );
+  const few = words.filter(word => word.frequency <= fewHits && word.importance > negligible);
+  const rare = few.filter(word => computeSmallest([word]) !== undefined);
   if (words.length === 1 || rare.length === 0 || !rare.some(isPossible)) return undefined;
-  const any = rare.flatMap(({ alternatives }) => alternatives.map(({ choice }) => choice));
   const possible = words.filter(isPossible);
   const getChoices = (word: QueryWord) => word.alternatives.map(({ choice }) => choice);
   const read: number[][] = [];
@@ -60,7 +57,16 @@ export async function gather(request: GatherRequest): Promise<Gathered | undefin
     if (positions.length >= maxRead) return undefined;
     read.push(positions);
   }
-  const positions = read.length === 1 ? (read[0] ?? []) : [...new Set(read.flat())].sort((a, b) => a - b);
+  const readPositions = read.length === 1 ? (read[0] ?? []) : mergePositions(read);
+  // The last word is also a prefix, of which very many documents may have one. Hits with the others would leave no room
+  // for these: some are enough.
+  const begun =
+    readPositions.length < enoughHits ? [] : few.filter(word => !rare.includes(word) && isPossible(word));
+  const others: (readonly number[])[] = [];
+  for (const word of begun)
+    others.push(await reader.page(session, [getChoices(word)], visible, { limit: enoughHits }));
+  const positions = begun.length === 0 ? readPositions : mergePositions([readPositions, ...others]);
+  const any = [...rare, ...begun].flatMap(getChoices);
   /** For each position, which of the words it has: one bit for each. */
   const had = new Uint32Array(positions.length);
   /** Whether it has one of them, other than a filler, without a guess. */
@@ -78,6 +84,9 @@ export async function gather(request: GatherRequest): Promise<Gathered | undefin
   const whole = await keepCertain({ reader, session, visible }, words, all);
   return { all: whole, some: whole === all ? some : [...omit(all, whole), ...some].slice(0, enoughHits) };
 }
+
+const mergePositions = (lists: readonly (readonly number[])[]): number[] =>
+  [...new Set(lists.flat())].sort((a, b) => a - b);
 
 /** Of hits that have all words, some perhaps only by guesses, keeps those that have all without guesses. */
 async function keepCertain(
