@@ -1,7 +1,7 @@
 /** Measures in a larger or smaller unit: `500 ml` is found by `0,5 l`, `1000ml` by `1l`. */
 import { isWholeNumber, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Piece } from './pieces.ts';
-import { getShortName, type Written } from './units.ts';
+import { getShortName, getUnitNames, isShortUnit, type Written } from './units.ts';
 
 /** Of these units, texts do not write less than a tenth, or less than one. */
 const tenth = 0.1;
@@ -10,6 +10,7 @@ const one = 1;
 const scales = [
   ['l', 'ml', 1000, tenth],
   ['l', 'cl', 100, tenth],
+  ['cl', 'ml', 10, one],
   ['kg', 'g', 1000, tenth],
   ['m', 'cm', 100, tenth],
   ['cm', 'mm', 10, tenth],
@@ -18,7 +19,6 @@ const scales = [
   ['ah', 'mah', 1000, one],
   ['tb', 'gb', 1000, one],
   ['μf', 'nf', 1000, tenth],
-  ['uf', 'nf', 1000, tenth],
 ] as const;
 
 /** Texts do not write more than ten thousand of a unit. */
@@ -36,7 +36,9 @@ export const findOtherScales = (pieces: readonly Piece[]): Written[] =>
   pieces.flatMap((_, first) =>
     parseMeasures(pieces, first).flatMap(({ amount, unit, last }) =>
       convert(amount, unit).flatMap(([other, name]) =>
-        writeMeasure(other, name).map(words => ({ choice: words.map(word => ({ word })), first, last })),
+        listNamesInTexts(name)
+          .flatMap(written => writeMeasure(other, written))
+          .map(words => ({ choice: words.map(word => ({ word })), first, last })),
       ),
     ),
   );
@@ -74,6 +76,9 @@ function convert(amount: number, unit: string): [number, string][] {
     return found.filter(([other]) => other >= least && other <= maxScale);
   });
 }
+
+/** The names of a unit that texts write next to a number: `2000 Watt`, `2,5 Liter`. */
+const listNamesInTexts = (unit: string): readonly string[] => getUnitNames(unit).filter(isShortUnit);
 
 /** The words into which texts like `0,5 l` and `0.5l` are split. */
 function writeMeasure(amount: number, unit: string): string[][] {

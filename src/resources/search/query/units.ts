@@ -67,6 +67,9 @@ const namesOf: ReadonlyMap<string, readonly string[]> = new Map([
 /** The usual name of a unit, given any of its names. */
 export const getShortName = (unit: string): string | undefined => namesOf.get(unit)?.[0];
 
+/** All names of a unit, given any of them. */
+export const getUnitNames = (unit: string): readonly string[] => namesOf.get(unit) ?? [];
+
 export const isUnit = (word: string): boolean => namesOf.has(word);
 
 /** Another way to write the words of a query from index `first` to `last`. */
@@ -117,7 +120,7 @@ const addOhm = (number: string, unit: string, at: number): Written[] =>
 
 /** `4ah` as in texts with `4.0Ah` or `4,0 Ah`, whose words are `4` and `0ah`. */
 function addZero(number: string, unit: string, at: number): Written[] {
-  if (!(isWholeNumber(number) && isUnit(unit) && isShort(unit))) return [];
+  if (!(isWholeNumber(number) && isUnit(unit) && isShortUnit(unit))) return [];
   return [{ choice: [{ word: number }, { word: `0${unit}` }], first: at, last: at }];
 }
 
@@ -127,14 +130,14 @@ function removeZero(pieces: readonly Piece[], first: number): Written[] {
   if (!isWholeNumber(number)) return [];
   const [zero = '', unit = ''] = splitLettersAndDigits(next);
   const [name, words] = next === '0' ? [third, 3] : [zero === '0' ? unit : '', 2];
-  return isUnit(name) && isShort(name)
+  return isUnit(name) && isShortUnit(name)
     ? [{ choice: [{ word: number + name }], first, last: first + words - 1 }]
     : [];
 }
 
 function rewriteOneWord(number: string, unit: string, at: number): Written[] {
   return findOtherNames(number, unit).map(other => ({
-    choice: isShort(other) ? [{ word: number + other }] : [{ word: number }, { word: other }],
+    choice: isShortUnit(other) ? [{ word: number + other }] : [{ word: number }, { word: other }],
     first: at,
     last: at,
   }));
@@ -142,7 +145,7 @@ function rewriteOneWord(number: string, unit: string, at: number): Written[] {
 
 function rewriteTwoWords(number: string, unit: string, first: number): Written[] {
   return findOtherNames(number, unit).map(other =>
-    isShort(other)
+    isShortUnit(other)
       ? { choice: [{ word: number + other }], first, last: first + 1 }
       : { choice: [{ word: other }], first: first + 1, last: first + 1 },
   );
@@ -150,10 +153,10 @@ function rewriteTwoWords(number: string, unit: string, first: number): Written[]
 
 /** Other names of a unit that follows a whole number. */
 const findOtherNames = (number: string, unit: string): readonly string[] =>
-  isWholeNumber(number) ? (namesOf.get(unit) ?? []).filter(name => name !== unit) : [];
+  isWholeNumber(number) ? getUnitNames(unit).filter(name => name !== unit) : [];
 
 /** Whether the index also has a number and this name as one word if a text writes them apart. */
-const isShort = (name: string): boolean => name.length <= maxUnitLength;
+export const isShortUnit = (name: string): boolean => name.length <= maxUnitLength;
 
 /** Words before the most that something may cost, and those after that price. */
 const limits: ReadonlySet<string> = new Set(['under', 'below', 'unter', 'bis']);

@@ -85,6 +85,9 @@ const measured = [
   'Foil Capacitor 100nF',
   'Hair Dryer 2,2 kW',
   'Almonds 500 g',
+  'Riesling 75cl',
+  'Heat Gun 2000 Watt',
+  'Wood Stain 2,5 Liter',
 ];
 
 describeOnDatabases('measures in searches on %s', kind => {
@@ -152,6 +155,9 @@ describeOnDatabases('measures in searches on %s', kind => {
     ['25 lumen lamp', 'Lamp 25 lm'],
     ['disk 1000gb', 'Disk 1TB'],
     ['2200 watt dryer', 'Hair Dryer 2,2 kW'],
+    ['750ml riesling', 'Riesling 75cl'],
+    ['heat gun 2 kw', 'Heat Gun 2000 Watt'],
+    ['wood stain 2500 ml', 'Wood Stain 2,5 Liter'],
     ['100nf film capacitor', 'Film Capacitor 0.1uF'],
     ['0.1µf foil capacitor', 'Foil Capacitor 100nF'],
     ['table 200 x 100', 'Table 200 × 100 cm'],
