@@ -1,4 +1,7 @@
-/** Files of shops that are imported again: with one cell changed, compressed, in a dry run, or unreadable. */
+/**
+ * Files of shops that are imported again: with one cell changed, compressed, in a dry run, unreadable, or with too many
+ * images.
+ */
 import { expect, test } from 'bun:test';
 import { appendFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -94,6 +97,31 @@ test.each(['shopify', undefined])('a file that changes while it is read is not i
   expect(running.exitCode).toBe(1);
   place.remove();
 });
+
+test('images beyond a hundred, and long texts of images, are left out and counted', () =>
+  onCatalog(async place => {
+    const rows = Array.from({ length: 102 }, (_, index) => {
+      const shared = index === 0 ? ['Many', 'Title', 'Default Title', '5'] : ['', '', '', ''];
+      return ['many', ...shared, `https://s.example/${index}.jpg`, 'é'.repeat(index === 1 ? 501 : 500)];
+    });
+    const columns = [
+      'Title',
+      'Option1 Name',
+      'Option1 Value',
+      'Variant Price',
+      'Image Src',
+      'Image Alt Text',
+    ];
+    const file = place.file('s.csv', [['Handle', ...columns], ...rows].map(row => row.join()).join('\n'));
+    const ended = await place.runHere(['import', file, '--preset', 'shopify']);
+    expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 0 rejected');
+    expect(ended.err).toContain('2 × images beyond 100 were left out');
+    expect(ended.err).toContain('1 × texts of images of more than 500 characters were left out');
+    const [made] = await productsOf(place);
+    expect(made?.images.map(({ url }) => url)).toEqual(rows.slice(0, 100).map(row => row[5] ?? ''));
+    expect(made?.images.map(({ alt }) => alt?.length)).toEqual([500, undefined, ...Array(98).fill(500)]);
+    expect((await place.runHere(['import', file, '--preset', 'shopify'])).out).toContain('1 unchanged');
+  }));
 
 const request: Omit<RecordsRequest, 'file' | 'fileName'> = {
   ...{ mapping: new Map(), set: new Map(), cells: {}, preset: 'shopify', dropUnknown: false, drop: [] },

@@ -1,6 +1,6 @@
 /**
- * Texts in shops' files: entities, category paths with commas, names of attributes that give the same key, images, and
- * titles and options that a feed declares.
+ * Texts in shops' files: entities, category paths with commas, names of attributes that give the same key, and titles
+ * and options that a feed declares.
  */
 import { describe, expect, test } from 'bun:test';
 import { onCatalog, productsOf, variantsOf } from '../program.ts';
@@ -165,31 +165,6 @@ test.each(['FALSCH', 'FAUX', 'false'])(
     }),
 );
 
-test('images beyond a hundred, and long texts of images, are left out and counted', () =>
-  onCatalog(async place => {
-    const rows = Array.from({ length: 102 }, (_, index) => {
-      const shared = index === 0 ? ['Many', 'Title', 'Default Title', '5'] : ['', '', '', ''];
-      return ['many', ...shared, `https://s.example/${index}.jpg`, 'é'.repeat(index === 1 ? 501 : 500)];
-    });
-    const columns = [
-      'Title',
-      'Option1 Name',
-      'Option1 Value',
-      'Variant Price',
-      'Image Src',
-      'Image Alt Text',
-    ];
-    const file = place.file('s.csv', csvOf([['Handle', ...columns], ...rows]));
-    const ended = await place.runHere(['import', file, '--preset', 'shopify']);
-    expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 0 rejected');
-    expect(ended.err).toContain('2 × images beyond 100 were left out');
-    expect(ended.err).toContain('1 × texts of images of more than 500 characters were left out');
-    const [made] = await productsOf(place);
-    expect(made?.images.map(({ url }) => url)).toEqual(rows.slice(0, 100).map(row => row[5] ?? ''));
-    expect(made?.images.map(({ alt }) => alt?.length)).toEqual([500, undefined, ...Array(98).fill(500)]);
-    expect((await place.runHere(['import', file, '--preset', 'shopify'])).out).toContain('1 unchanged');
-  }));
-
 const nested = (name: string, ...parts: readonly string[]): string =>
   `<g:${name}>${parts.map((text, index) => `<g:${partNames[name]?.[index]}>${text}</g:${partNames[name]?.[index]}>`).join('')}</g:${name}>`;
 const partNames: Readonly<Record<string, readonly string[]>> = {
@@ -262,6 +237,47 @@ describe('what a feed for Google declares', () => {
         ['Sock: long', { variant_option: 'Size:M,Material' }],
       ]);
       expect((await variantsOf(place)).map(({ options }) => options)).toEqual(shoes);
+    }));
+
+  test('quoted options may hold commas and colons', () =>
+    onCatalog(async place => {
+      const chair = (id: string, finish: string): string =>
+        `<g:id>${id}</g:id><g:title>Chair</g:title><g:item_group_id>CHAIR</g:item_group_id>${nested('variant_option', 'Finish', finish)}${nested('variant_option', 'Seat', '12" wide')}`;
+      const row = (id: string, option: string): string => `${id}\tStool\t9 EUR\tin_stock\t${option}\tSTOOL`;
+      const table = [
+        'id\ttitle\tprice\tavailability\tvariant_option\titem_group_id',
+        row('1', '"""Finish:Dark, matte: blue"", Seat:12"" wide"'),
+        row('2', '"Seat:12"" wide,Finish:""Light, gloss: red"""'),
+      ].join('\n');
+      const xml = feed(chair('3', 'Dark, matte: blue'), chair('4', 'Light, gloss: red'));
+      await place.runHere(['import', place.file('q.tsv', table), '--preset', 'google']);
+      await place.runHere(['import', place.file('q.xml', xml), '--preset', 'google']);
+      const finishes = ['Dark, matte: blue', 'Light, gloss: red'];
+      expect((await variantsOf(place)).map(({ options }) => options)).toEqual(
+        [...finishes, ...finishes].map(Finish => ({ Finish, Seat: '12" wide' })),
+      );
+    }));
+
+  test('options that are too long for a product are an attribute, and the product is imported', () =>
+    onCatalog(async place => {
+      const desk = (id: string, name: string, value: string): string =>
+        `<g:id>${id}</g:id><g:title>Desk</g:title><g:item_group_id>${name}</g:item_group_id><g:size>${id}</g:size>${nested('variant_option', name, value)}`;
+      const [name, value] = ['n'.repeat(51), 'v'.repeat(256)];
+      const file = feed(
+        desk('1', name, 'a'),
+        desk('2', name, 'b'),
+        desk('3', 'Top', value),
+        desk('4', 'Top', 'b'),
+      );
+      const ended = await place.runHere(['import', place.file('g.xml', file), '--preset', 'google']);
+      expect(ended.out).toContain('2 created, 0 updated, 0 unchanged, 0 rejected');
+      expect((await productsOf(place)).map(({ attributes }) => attributes)).toEqual([
+        { variant_option: [`${name}:a`, `${name}:b`] },
+        { variant_option: [`Top:${value}`, 'Top:b'] },
+      ]);
+      expect((await variantsOf(place)).map(({ options }) => options)).toEqual(
+        ['1', '2', '3', '4'].map(Size => ({ Size })),
+      );
     }));
 
   test('options that do not distinguish all rows are an attribute', () =>
