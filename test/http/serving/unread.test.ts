@@ -40,6 +40,25 @@ describeOnDatabases('responses that nobody reads on %s', kind => {
       ].join('\r\n'),
     );
 
+  test.each([
+    { text: 'x'.repeat(90_000), isChunked: false },
+    { text: '長'.repeat(90_000), isChunked: true },
+  ])(
+    '$text.length characters are sent in chunks only if they take more than 256 KiB: $isChunked',
+    async ({ text, isChunked }) => {
+      const made = await call(service, {
+        method: 'POST',
+        path: '/v1/articles',
+        as: 'editor',
+        body: { title: 'Long', body: text },
+      });
+      const path = `/v1/articles/${made.body.id}`;
+      const read = await call(service, { path, as: 'editor', headers: { 'Accept-Encoding': 'identity' } });
+      expect([read.body.body, read.headers.get('content-length') === null]).toEqual([text, isChunked]);
+      expect((await call(service, { method: 'DELETE', path, as: 'editor' })).status).toBe(204);
+    },
+  );
+
   test('a caller who leaves them unread gets 429 until they are read or given up; nobody else does', async () => {
     const caller = { Authorization: `Bearer ${service.tokens.editor}` };
     const other = await addKey(service, 'content:read');
