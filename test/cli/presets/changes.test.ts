@@ -55,6 +55,16 @@ const changes: readonly Change[] = [
     after: uncounted,
   },
   {
+    name: 'a bundle stays out of stock, since the later file says nothing about stock',
+    shop: 'magento',
+    files: [
+      [magento, 'P,bundle,Plates,1,"Catalog, Search",10,0,0,1,1'],
+      ['sku,product_type,name,product_online,visibility,price', 'P,bundle,Plates,1,"Catalog, Search",9'],
+    ],
+    before: { available: false },
+    after: { price: 9, stock: { tracked: true, onHand: 0 }, available: false },
+  },
+  {
     name: 'the shop no longer tracks stock',
     shop: 'shopify',
     files: [

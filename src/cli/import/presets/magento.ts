@@ -247,9 +247,12 @@ function readVariant(
 const isComposite = (row: Row): boolean => /^(?:bundle|grouped)$/i.test(row.text('type'));
 
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
-  if (isComposite(row)) return row.text('isInStock') === '0' ? outOfStock : uncounted;
-  const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
   const isOut = row.text('isInStock') === '0';
+  if (isComposite(row)) {
+    if (row.text('isInStock') === '' && row.text('quantity') === '') return undefined;
+    return isOut ? outOfStock : uncounted;
+  }
+  const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
   const pieces = readPiecesCell(row, 'quantity', drafting, isOut);
   if (!isManaged) return uncounted;
   if (pieces === undefined) return undefined;
