@@ -29,11 +29,11 @@ describeOnDatabases('responses that nobody reads on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  const request = (headers: Readonly<Record<string, string>>) =>
+  const request = (headers: Readonly<Record<string, string>>, path = page) =>
     readHead(
       service.url,
       [
-        `GET ${page} HTTP/1.1`,
+        `GET ${path} HTTP/1.1`,
         'Host: localhost',
         ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
         ...['', ''],
@@ -69,10 +69,13 @@ describeOnDatabases('responses that nobody reads on %s', kind => {
     expect([refused.status, refused.body.error]).toEqual([429, 'RATE_LIMITED']);
     expect(refused.body.message).toContain('55 MiB of earlier responses to you are still being sent');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    // Nine of the remaining ten MiB: there is no room for a single one of the articles.
+    const last = await request(caller, '/v1/articles?perPage=15');
+    expect(last.status).toBe(200);
+    unread.push(last);
+    expect((await call(service, { path: '/v1/articles?perPage=1', headers: caller })).status).toBe(429);
     // Short responses, those of other callers and those without a body are not affected.
-    expect((await call(service, { path: '/v1/articles?perPage=1&fields=id', headers: caller })).status).toBe(
-      200,
-    );
+    expect((await call(service, { path: '/v1/products', headers: caller })).status).toBe(200);
     expect((await call(service, { path: page, headers: other })).body.data).toHaveLength(articles);
     expect((await call(service, { method: 'HEAD', path: page, headers: caller })).status).toBe(200);
     // A change has been carried out when its response is refused, and the client would repeat it.
