@@ -43,17 +43,37 @@ export function readDeclaredOptions(
 const fits = (name: string, value: string | undefined): boolean =>
   value !== undefined && hasAtMost(name, maxOptionLengths.name) && hasAtMost(value, maxOptionLengths.value);
 
-/** A quoted pair or value, which may hold separators. A quote elsewhere, as in `12" wide`, means inches. */
-const quotedPart = /(?<=(?:^|[,:])\s*)"[^"]*"(?=\s*(?:,|$))/;
-/** A comma ends a value only if another name follows, as in `Size:8,5,Width:narrow`. */
-const separator = /,(?=\s*"?[^,:"]{1,100}:)/;
-const quotedOrSeparator = new RegExp(`${quotedPart.source}|${separator.source}`, 'g');
 const quoted = /^"(.*)"$/s;
 
+/** The beginning of a pair, in the first characters after a comma. */
+const pairStart = /^ {0,9}"?[^,:"]{1,100}:/;
+const maxPairStart = 112;
+
+/**
+ * Splits at commas that another name follows, unlike that of `Size:8,5,Width:narrow`. A quoted pair or value may hold
+ * such commas; a quote elsewhere, as in `12" wide`, means inches.
+ */
 function splitPairs(text: string): string[] {
-  const matches = [...text.matchAll(quotedOrSeparator)];
-  const ends = matches.filter(([found]) => found === ',').map(({ index }) => index);
-  return [...ends, text.length].map((end, at) => text.slice(at === 0 ? 0 : (ends[at - 1] ?? 0) + 1, end));
+  const pairs: string[] = [];
+  let [start, mayQuote] = [0, true];
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at];
+    const closing = sign === '"' && mayQuote ? text.indexOf('"', at + 1) : -1;
+    if (closing >= 0 && isPartEnd(text, closing + 1)) at = closing;
+    else if (sign === ',' && pairStart.test(text.slice(at + 1, at + 1 + maxPairStart))) {
+      pairs.push(text.slice(start, at));
+      start = at + 1;
+    }
+    if (sign !== ' ') mayQuote = sign === ',' || sign === ':';
+  }
+  return [...pairs, text.slice(start)];
+}
+
+/** Whether only spaces come before the next comma, or the end. */
+function isPartEnd(text: string, from: number): boolean {
+  let at = from;
+  while (text[at] === ' ') at += 1;
+  return at === text.length || text[at] === ',';
 }
 
 function parseDeclared(text: string): Record<string, string> {
