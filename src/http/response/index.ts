@@ -154,9 +154,9 @@ export function createResponder(options: ResponderOptions) {
 
   /** @throws HttpError 429, 503; never after a change, which the client must not repeat */
   function toSendable({ endpoint, method, subject }: Exchange, { ranged }: Reply, body: Body | null) {
+    if (body === null || body instanceof Blob || method === 'HEAD' || ranged === true) return body;
     // What is exempt from the quota is short, or a document that all its responses share.
-    const isCounted = method !== 'HEAD' && ranged !== true && endpoint?.exemptFromQuota !== true;
-    if (body === null || body instanceof Blob || !isCounted) return body;
+    if (endpoint?.exemptFromQuota === true) return sending.share(body);
     return sending.toSendable(body, subject, method === 'GET');
   }
 }

@@ -16,7 +16,13 @@ export function createSending() {
       all: 'of long responses are being sent to clients; retry when they have been read.',
     },
   });
+  const shared = new WeakMap<Uint8Array, Blob>();
   return {
+    /** A body that many responses have, whose bytes a Response would copy each time: it does not copy a Blob. */
+    share(body: string | Uint8Array<ArrayBuffer>): Body {
+      if (typeof body === 'string' || body.byteLength <= maxCopied) return body;
+      return shared.getOrInsertComputed(body, () => new Blob([body]));
+    },
     /**
      * Converts a body to what a Response takes.
      * @param mayRefuse whether the request can be repeated: that of a change has been carried out

@@ -267,3 +267,13 @@ test('additional_variant_attribute of Meta distinguishes variants, too', () =>
     ]);
     expect((await place.runHere(run)).out).toContain('0 updated, 2 unchanged');
   }));
+
+test('spaces in variant_option are read in a time that grows with their number, not with its square', () =>
+  onCatalog(async place => {
+    // After so many quotes, Bun no longer compiles the expression.
+    const texts = ['""'.repeat(200_000), `,${' '.repeat(1_000_000)}""`];
+    const rows = texts.map((text, index) => `${index}\tSock\t9 EUR\tin_stock\t\tSOCK\t"${text}"`);
+    const header = 'id\ttitle\tprice\tavailability\timage_link\titem_group_id\tvariant_option';
+    const file = place.file('g.tsv', [header, ...rows].join('\n'));
+    expect((await place.runHere(['import', file, '--preset', 'google'])).out).toContain('1 created');
+  }));
