@@ -7,7 +7,7 @@ import { HttpError } from '../errors.ts';
 interface TransferLimits {
   /** The most bytes of one caller, unless it is a single body. */
   readonly maxOfCaller: number;
-  /** The same for all callers together. */
+  /** The same for all callers together; the last quarter is for callers without an unfinished body. */
   readonly max: number;
   /** Ends a message that begins with an amount, for the caller's own limit and for that of all. */
   readonly messages: { readonly caller: string; readonly all: string };
@@ -46,7 +46,8 @@ export function createTransfers({ maxOfCaller, max, messages, headers }: Transfe
       const unfinished = ofCallers.get(subject) ?? 0;
       if (unfinished > 0 && unfinished + bytes > maxOfCaller)
         throw createError('RATE_LIMITED', unfinished, messages.caller);
-      if (total > 0 && total + bytes > max) throw createError('SERVICE_BUSY', total, messages.all);
+      const share = unfinished === 0 ? 1 : 0.75;
+      if (total > 0 && total + bytes > max * share) throw createError('SERVICE_BUSY', total, messages.all);
     },
   };
 }
