@@ -8,23 +8,27 @@ import { password, startTestService, type TestService } from '../support/service
 /** A server between client and service, which also serves the service below the path /shop. */
 async function startBetween(
   service: TestService,
-  respond: (pass: () => Promise<Response>, path: string) => Promise<Response>,
+  respond = (pass: () => Promise<Response>): Promise<Response> => pass(),
 ) {
+  const paths: string[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
+      paths.push(pathname);
       const { method, headers } = request;
       const body = method === 'GET' ? null : await request.bytes();
       const address = `${service.url}${pathname.replace(/^\/shop/, '')}${search}`;
-      return respond(() => fetch(address, { method, headers, body }), pathname);
+      return respond(() => fetch(address, { method, headers, body }));
     },
   });
   const { 'X-API-Key': apiKey } = await addKey(service, 'products:read', 'products:write');
   return {
     url: `http://127.0.0.1:${server.port}`,
     credentials: { apiKey },
+    /** The paths of all requests so far. */
+    paths,
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }
@@ -94,11 +98,8 @@ describeOnDatabases('the client on %s', kind => {
 
   test('signs in at an address with a path and a final slash, and renews a token that has expired', async () => {
     await using service = await startTestService(kind);
-    const paths: string[] = [];
-    await using between = await startBetween(service, (pass, path) => {
-      paths.push(path);
-      return pass();
-    });
+    await using between = await startBetween(service);
+    const { paths } = between;
     const { id, email } = await addPerson(service);
     const credentials = { email, password };
     const catalog = createCatalog({ baseUrl: `${between.url}/shop/`, credentials });
@@ -111,11 +112,8 @@ describeOnDatabases('the client on %s', kind => {
 
   test('continues a session with its refresh token, renews it, and says when it has ended', async () => {
     await using service = await startTestService(kind);
-    const paths: string[] = [];
-    await using between = await startBetween(service, (pass, path) => {
-      paths.push(path);
-      return pass();
-    });
+    await using between = await startBetween(service);
+    const { paths } = between;
     const { id, email } = await addPerson(service);
     const anonymous = createCatalog({ baseUrl: between.url, credentials: between.credentials });
     const { data } = await anonymous.POST('/v1/auth/login', { body: { email, password } });
@@ -134,11 +132,8 @@ describeOnDatabases('the client on %s', kind => {
 
   test('sends a wrong password, an outdated one and a wrong API key once', async () => {
     await using service = await startTestService(kind);
-    const paths: string[] = [];
-    await using between = await startBetween(service, (pass, path) => {
-      paths.push(path);
-      return pass();
-    });
+    await using between = await startBetween(service);
+    const { paths } = between;
     const { email } = await addPerson(service);
     const signedIn = createCatalog({ baseUrl: between.url, credentials: { email, password } });
     const body = { email, password: 'not the password' };

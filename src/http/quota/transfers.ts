@@ -22,13 +22,6 @@ export function createTransfers({ maxOfCaller, max, messages, headers }: Transfe
   const ofCallers = new Map<string, number>();
   let total = 0;
 
-  function add(subject: string, bytes: number): void {
-    const unfinished = (ofCallers.get(subject) ?? 0) + bytes;
-    if (unfinished === 0) ofCallers.delete(subject);
-    else ofCallers.set(subject, unfinished);
-    total += bytes;
-  }
-
   const createError = (code: 'RATE_LIMITED' | 'SERVICE_BUSY', bytes: number, message: string) =>
     new HttpError(code, {
       message: `${Math.round(bytes / 1024 / 1024)} MiB ${message}`,
@@ -36,10 +29,12 @@ export function createTransfers({ maxOfCaller, max, messages, headers }: Transfe
     });
 
   return {
-    /** Counts bytes of a caller. @returns a function to call once, when they are finished */
-    begin(subject: string, bytes: number): () => void {
-      add(subject, bytes);
-      return () => add(subject, -bytes);
+    /** Counts bytes of a caller; negative ones when they are finished. */
+    add(subject: string, bytes: number): void {
+      const unfinished = (ofCallers.get(subject) ?? 0) + bytes;
+      if (unfinished === 0) ofCallers.delete(subject);
+      else ofCallers.set(subject, unfinished);
+      total += bytes;
     },
     /** @throws HttpError 429, 503 when these bytes would be too many */
     requireRoom(subject: string, bytes: number): void {

@@ -50,11 +50,10 @@ export function createBodyReader() {
     // Bun joins headers of the same name; of two equal lengths one counts (RFC 9110 §8.6).
     const declared = request.headers.get('content-length')?.split(', ', 1)[0] ?? null;
     let counted = 0;
-    const finished: (() => void)[] = [];
     const count: Count = bytes => {
       if (bytes <= maxUncounted) return;
       transfers.requireRoom(subject, bytes - counted);
-      finished.push(transfers.begin(subject, bytes - counted));
+      transfers.add(subject, bytes - counted);
       counted = bytes;
     };
     let reader: Unread | undefined;
@@ -68,7 +67,7 @@ export function createBodyReader() {
       if (error instanceof HttpError) reading.unread = reader ?? request.body?.getReader();
       throw error;
     } finally {
-      for (const finish of finished) finish();
+      if (counted > 0) transfers.add(subject, -counted);
     }
   };
 }

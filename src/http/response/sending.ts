@@ -38,8 +38,10 @@ export function createSending() {
       // TextEncoder takes five times as long for a text of é.
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (bytes.byteLength <= maxCopied) return bytes;
-      if (mayRefuse) transfers.requireRoom(subject, bytes.byteLength);
-      return toStream(bytes, transfers.begin(subject, bytes.byteLength));
+      const { byteLength } = bytes;
+      if (mayRefuse) transfers.requireRoom(subject, byteLength);
+      transfers.add(subject, byteLength);
+      return toStream(bytes, () => transfers.add(subject, -byteLength));
     },
   };
 }

@@ -106,11 +106,11 @@ export function dripping(
   return promise;
 }
 
-/** Sends a request and reads the head of its response only. @returns its status, and a function that disconnects */
+/** Sends a request and reads only the head of its response. @returns its status, and a function that disconnects */
 export function readHead(
   url: string,
   request: string,
-): Promise<{ readonly status: number; readonly head: string; readonly disconnect: () => void }> {
+): Promise<{ readonly status: number; readonly disconnect: () => void }> {
   const { hostname, port } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof readHead>>>();
   const socket = connect(Number(port), hostname, () => socket.write(request));
@@ -121,7 +121,7 @@ export function readHead(
     if (!head.includes('\r\n\r\n')) return;
     socket.pause();
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0);
-    resolve({ status, head, disconnect: () => void socket.destroy() });
+    resolve({ status, disconnect: () => void socket.destroy() });
   });
   return promise;
 }

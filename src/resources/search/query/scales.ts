@@ -3,22 +3,19 @@ import { isWholeNumber, splitLettersAndDigits } from '../../../storage/search/te
 import type { Piece } from './pieces.ts';
 import { getShortName, getUnitNames, isShortUnit, type Written } from './units.ts';
 
-/** Of these units, texts do not write less than a tenth, or less than one. */
-const tenth = 0.1;
-const one = 1;
-/** The larger unit, the smaller unit, how many of it the larger has, and the least converted amount. */
+/** The larger unit, the smaller unit, how many of it the larger has, and the least amount that texts write of either. */
 const scales = [
-  ['l', 'ml', 1000, tenth],
-  ['l', 'cl', 100, tenth],
-  ['cl', 'ml', 10, one],
-  ['kg', 'g', 1000, tenth],
-  ['m', 'cm', 100, tenth],
-  ['cm', 'mm', 10, tenth],
-  ['g', 'mg', 1000, one],
-  ['kw', 'w', 1000, one],
-  ['ah', 'mah', 1000, one],
-  ['tb', 'gb', 1000, one],
-  ['μf', 'nf', 1000, tenth],
+  ['l', 'ml', 1000, 0.1],
+  ['l', 'cl', 100, 0.1],
+  ['cl', 'ml', 10, 1],
+  ['kg', 'g', 1000, 0.1],
+  ['m', 'cm', 100, 0.1],
+  ['cm', 'mm', 10, 0.1],
+  ['g', 'mg', 1000, 1],
+  ['kw', 'w', 1000, 1],
+  ['ah', 'mah', 1000, 1],
+  ['tb', 'gb', 1000, 1],
+  ['μf', 'nf', 1000, 0.1],
 ] as const;
 
 /** Texts do not write more than ten thousand of a unit. */

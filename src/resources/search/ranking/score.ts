@@ -138,7 +138,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const found = isMentioned && kind === undefined ? once / (1 + again) : sum;
   const value =
     (shares.words * (isWholeTitle ? once : found)) / most +
-    (!isMentioned ? shares.title * Math.min(1, titled / features.titleLength) : 0) +
+    (isMentioned ? 0 : shares.title * Math.min(1, titled / features.titleLength)) +
     shares.together * Math.max(measureNeighbours(features.title, words), measureNeighbours(kind, words)) +
     (kind !== undefined || isHead(features, last) ? shares.head : 0) +
     shares.rating * facts.rating +
