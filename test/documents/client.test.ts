@@ -77,7 +77,7 @@ describeOnDatabases('the client on %s', kind => {
 
   test('returns a conflict that no repetition solves', async () => {
     await using service = await startTestService(kind);
-    await using between = await startBetween(service, pass => pass());
+    await using between = await startBetween(service);
     const catalog = createCatalog({ baseUrl: between.url, credentials: between.credentials });
     const create = () => catalog.POST('/v1/products', { body: { name: 'Lamp', price: 1, sku: 'L-1' } });
     const [first, second] = [await create(), await create()];

@@ -14,7 +14,7 @@ export interface GroupOptions {
 }
 
 /**
- * @param all the rows of the group, @param rows those of them that become variants
+ * @param all the rows of the group, @param rows those of them, the same objects, that become variants
  * @returns undefined if a row lacks an option, if one is too long for a product, or if the options do not distinguish
  *   all rows
  */
@@ -25,18 +25,16 @@ export function readDeclaredOptions(
 ): GroupOptions | undefined {
   const column = all[0]?.columns.all.find(one => normalizeColumn(one) === 'variant option');
   if (column === undefined) return undefined;
-  const declared = all.map(row => parseDeclared(row.cell(column)));
-  const names = [...new Set(declared.flatMap(options => Object.keys(options)))];
-  if (!declared.every(options => names.every(name => fits(name, options[name])))) return undefined;
-  const chosen = chooseOptions(declared, names);
-  if (!areDistinct(declared, chosen)) return undefined;
+  const declared = new Map(all.map(row => [row, parseDeclared(row.cell(column))]));
+  const ofAll = [...declared.values()];
+  const names = [...new Set(ofAll.flatMap(options => Object.keys(options)))];
+  if (!ofAll.every(options => names.every(name => fits(name, options[name])))) return undefined;
+  const chosen = chooseOptions(ofAll, names);
+  if (!areDistinct(ofAll, chosen)) return undefined;
   for (let left = chosen.length; left < names.length; left += 1) note(beyondOptions);
   return {
     columns: chosen.length === names.length ? [column] : [],
-    options: rows.map(row => {
-      const options = parseDeclared(row.cell(column));
-      return Object.fromEntries(chosen.map(name => [name, options[name] ?? '']));
-    }),
+    options: rows.map(row => Object.fromEntries(chosen.map(name => [name, declared.get(row)?.[name] ?? '']))),
   };
 }
 
