@@ -94,7 +94,7 @@ export function createResources(
     ],
     consumers: [
       stores.timeouts.consumer,
-      createPaymentConsumer(stores.payments, stores.provider, clock.now),
+      createPaymentConsumer(stores),
       createForgottenPasswordConsumer(stores),
       createNotificationConsumer(stores),
       createSearchTextConsumer(stores),

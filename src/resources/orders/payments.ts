@@ -3,8 +3,9 @@
  * customer confirms a payment is never stored.
  */
 import type { Consumer } from '../../events/dispatcher.ts';
-import type { Cause } from '../../events/outbox.ts';
+import { type Cause, createCause } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { PaymentProvider } from '../../ports/payment.ts';
 import type { Database, Session } from '../../storage/database.ts';
 
@@ -90,29 +91,45 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
   };
 }
 
+interface Parts {
+  readonly database: Pick<Database, 'write'>;
+  readonly clock: Clock;
+  readonly orders: { lock(session: Session, id: number): Promise<unknown> };
+  readonly payments: Pick<PaymentStore, 'find' | 'refund' | 'changeStatus'>;
+  readonly provider: PaymentProvider | undefined;
+}
+
 /** Calls the provider. A task may be delivered twice, but the provider performs it once. */
-export function createPaymentConsumer(
-  { changeStatus }: Pick<PaymentStore, 'changeStatus'>,
-  provider: PaymentProvider | undefined,
-  now: () => number,
-): Consumer {
+export function createPaymentConsumer({ database, clock, orders, payments, provider }: Parts): Consumer {
   // Boundary: `add` above has written this text.
   const read = (payload: string) => JSON.parse(payload) as Task;
+
+  /** Queues the refund of a payment whose order is cancelled, unless the report of it has done so. */
+  const refundMade = ({ orderId, reference }: Task) =>
+    database.write(async session => {
+      await orders.lock(session, orderId);
+      const payment = await payments.find(session, orderId);
+      if (payment?.reference === reference && payment.status === 'pending')
+        await payments.refund(session, payment, createCause('stripe', clock.now()));
+    });
+
   return {
     queue: paymentQueue,
     kind: 'external',
     async deliver(payload) {
-      const { task, reference } = read(payload);
+      const task = read(payload);
       if (provider === undefined) throw new Error('a payment waits for STRIPE_SECRET_KEY to be set');
-      if (task === 'refund') await provider.refund(reference);
-      // Its order is cancelled, and the report that would cause the refund may never arrive.
-      else if ((await provider.cancel(reference)) === 'made') await provider.refund(reference);
+      if (task.task === 'refund') return provider.refund(task.reference);
+      const outcome = await provider.cancel(task.reference);
+      // Tried again later, since the report of a payment that is made in the end may never arrive.
+      if (outcome === 'in progress') throw new Error(`the payment of order ${task.orderId} is in progress`);
+      if (outcome === 'made') await refundMade(task);
     },
     async delivered(session, payload) {
       const { task, orderId, reference } = read(payload);
       const [from, to] =
         task === 'cancel' ? (['pending', 'cancelled'] as const) : (['refunding', 'refunded'] as const);
-      await changeStatus(session, { order_id: orderId, reference, status: from }, to, now());
+      await payments.changeStatus(session, { order_id: orderId, reference, status: from }, to, clock.now());
     },
   };
 }

@@ -181,9 +181,24 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     await on.service.settle();
     const refunded = () => on.stripe.refunds.filter(reference => reference === intent.id);
     expect(refunded()).toHaveLength(1);
+    expect(await paymentOf(order.id)).toMatchObject({ status: 'refunded' });
     await report(on.service, paid);
     await on.service.settle();
     expect(refunded()).toHaveLength(1);
+    expect(await paymentOf(order.id)).toMatchObject({ status: 'refunded' });
+    expect(await statusOf({ path })).toBe('CANCELLED');
+  });
+
+  test('a payment in progress at the cancellation is refunded once it is made, even without its report', async () => {
+    const { path, order, intent } = await opened();
+    on.stripe.move(intent.id, 'processing');
+    await act(on.service, { path }, 'cancel');
+    await on.service.settle();
+    expect(await paymentOf(order.id)).toMatchObject({ status: 'pending' });
+    succeeded(intent);
+    on.service.clock.advance(2000);
+    await on.service.settle();
+    expect(on.stripe.refunds.filter(reference => reference === intent.id)).toHaveLength(1);
     expect(await paymentOf(order.id)).toMatchObject({ status: 'refunded' });
     expect(await statusOf({ path })).toBe('CANCELLED');
   });
