@@ -19,6 +19,7 @@ import { schemas, verbs } from './verbs.ts';
 const ownTransactions: Readonly<Record<string, string>> = {
   'src/resources/index.ts': 'removes what has lapsed, at intervals',
   'src/resources/images/files.ts': 'removes files that nothing uses, at intervals',
+  'src/resources/orders/payments.ts': 'refunds payments of cancelled orders, as the provider answers',
   'src/resources/orders/timeouts.ts': 'ends orders that were not paid in time',
   'src/resources/keys/store.ts': 'notes when a key was last used, after the response',
 };
