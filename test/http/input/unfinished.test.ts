@@ -1,5 +1,4 @@
 /** Clients that begin long requests and do not complete them are limited; others, and short requests, are not. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
@@ -20,7 +19,10 @@ describe('requests that nobody completes', () => {
   });
   afterAll(() => service.stop());
 
-  test('are limited for each caller', async () => {
+  test.each([
+    ['of a declared length', `Content-Length: ${declared}`, ''],
+    ['in chunks', 'Transfer-Encoding: chunked', `${declared.toString(16)}\r\n`],
+  ])('are limited for each caller: %s', async (_, header, prefix) => {
     const { hostname, port } = new URL(service.url);
     const part = Buffer.alloc(sent);
     const begin = (): Promise<Socket> => {
@@ -31,9 +33,9 @@ describe('requests that nobody completes', () => {
           'Host: localhost',
           `Authorization: Bearer ${service.tokens.editor}`,
           'Content-Type: image/png',
-          `Content-Length: ${declared}`,
+          header,
         ];
-        socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+        socket.write(`${lines.join('\r\n')}\r\n\r\n${prefix}`);
         socket.write(part, () => resolve(socket));
       });
       // A connection whose request was refused is closed.
