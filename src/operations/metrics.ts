@@ -53,25 +53,20 @@ export async function formatMetrics({
       'Time from request to response.',
       routes.flatMap(formatHistogram),
     ),
-    formatFamily('catalog_http_requests_in_flight', 'gauge', 'Requests in progress.', [` ${pending}`]),
-    formatFamily('catalog_quota_limit', 'gauge', 'Requests allowed per caller and window.', [
-      ` ${quota.limit}`,
-    ]),
-    formatFamily('catalog_quota_callers', 'gauge', 'Callers counted in this window.', [
-      ` ${quota.subjects()}`,
-    ]),
-    formatFamily(
+    formatGauge('catalog_http_requests_in_flight', 'Requests in progress.', pending),
+    formatGauge('catalog_quota_limit', 'Requests allowed per caller and window.', quota.limit),
+    formatGauge('catalog_quota_callers', 'Callers counted in this window.', quota.subjects()),
+    formatCounter(
       'catalog_quota_uncounted_total',
-      'counter',
       'Requests admitted without counting while the database accepted no writes.',
-      [` ${quota.uncounted?.() ?? 0}`],
+      quota.uncounted?.() ?? 0,
     ),
-    formatFamily('catalog_quota_rejections_total', 'counter', 'Requests rejected with 429.', [
-      ` ${countRejections(routes)}`,
-    ]),
-    formatFamily('catalog_database_damage_total', 'counter', 'Requests that encountered damaged data.', [
-      ` ${observer.damage()}`,
-    ]),
+    formatCounter('catalog_quota_rejections_total', 'Requests rejected with 429.', countRejections(routes)),
+    formatCounter(
+      'catalog_database_damage_total',
+      'Requests that encountered damaged data.',
+      observer.damage(),
+    ),
     formatFamily(
       'catalog_cache_requests_total',
       'counter',
@@ -86,30 +81,22 @@ export async function formatMetrics({
     ...(size === undefined
       ? []
       : [
-          formatFamily('catalog_database_bytes', 'gauge', 'Size of the database file.', [` ${size.bytes}`]),
-          formatFamily('catalog_database_wal_bytes', 'gauge', 'Size of the write-ahead log.', [
-            ` ${size.walBytes}`,
-          ]),
+          formatGauge('catalog_database_bytes', 'Size of the database file.', size.bytes),
+          formatGauge('catalog_database_wal_bytes', 'Size of the write-ahead log.', size.walBytes),
         ]),
-    formatFamily(
+    formatGauge(
       'catalog_event_loop_delay_p99_seconds',
-      'gauge',
       'Event loop delay since the last scrape, 99th percentile.',
-      [` ${p99}`],
+      p99,
     ),
-    formatFamily(
+    formatGauge(
       'catalog_event_loop_delay_max_seconds',
-      'gauge',
       'Longest event loop delay since the last scrape.',
-      [` ${longest}`],
+      longest,
     ),
-    formatFamily('process_cpu_seconds_total', 'counter', 'CPU time used.', [
-      ` ${(cpu.user + cpu.system) / 1_000_000}`,
-    ]),
+    formatCounter('process_cpu_seconds_total', 'CPU time used.', (cpu.user + cpu.system) / 1_000_000),
     ...formatMemory(),
-    formatFamily('process_uptime_seconds', 'gauge', 'Time since the start.', [
-      ` ${process.uptime().toFixed(3)}`,
-    ]),
+    formatGauge('process_uptime_seconds', 'Time since the start.', process.uptime().toFixed(3)),
   ].join('');
 }
 
@@ -168,11 +155,10 @@ function formatMediaFamilies(numbers: MediaNumbers): string[] {
       `{result="kept"} ${kept}`,
       `{result="refused"} ${refused}`,
     ]),
-    formatFamily(
+    formatCounter(
       'catalog_media_upload_bytes_total',
-      'counter',
       'Bytes of the uploaded images that were kept.',
-      [` ${keptBytes}`],
+      keptBytes,
     ),
     formatFamily(
       'catalog_media_variants_total',
@@ -180,12 +166,8 @@ function formatMediaFamilies(numbers: MediaNumbers): string[] {
       'Requests for image variants: cached (hit) or created (made).',
       [`{result="hit"} ${hits}`, `{result="made"} ${made}`],
     ),
-    formatFamily('catalog_media_variant_bytes_total', 'counter', 'Bytes of the created image variants.', [
-      ` ${madeBytes}`,
-    ]),
-    formatFamily('catalog_media_cache_bytes', 'gauge', 'Bytes of the image variants cached here.', [
-      ` ${cacheBytes}`,
-    ]),
+    formatCounter('catalog_media_variant_bytes_total', 'Bytes of the created image variants.', madeBytes),
+    formatGauge('catalog_media_cache_bytes', 'Bytes of the image variants cached here.', cacheBytes),
   ];
 }
 
@@ -194,13 +176,19 @@ function formatMemory(): string[] {
   try {
     const { rss, heapUsed } = process.memoryUsage();
     return [
-      formatFamily('process_resident_memory_bytes', 'gauge', 'Resident memory.', [` ${rss}`]),
-      formatFamily('process_heap_bytes', 'gauge', 'JavaScript heap in use.', [` ${heapUsed}`]),
+      formatGauge('process_resident_memory_bytes', 'Resident memory.', rss),
+      formatGauge('process_heap_bytes', 'JavaScript heap in use.', heapUsed),
     ];
   } catch {
     return [];
   }
 }
+
+const formatGauge = (name: string, help: string, value: number | string): string =>
+  formatFamily(name, 'gauge', help, [` ${value}`]);
+
+const formatCounter = (name: string, help: string, value: number): string =>
+  formatFamily(name, 'counter', help, [` ${value}`]);
 
 /** One metric with its help, type and samples; a sample is the text after the name. */
 function formatFamily(name: string, type: string, help: string, samples: readonly string[]): string {
