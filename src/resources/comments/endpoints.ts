@@ -36,7 +36,6 @@ export function createCommentEndpoints(stores: Stores): Endpoint[] {
       params: byId,
       operationId: 'listComments',
       summary: 'List the comments on a post',
-      errors: ['NOT_FOUND'],
       query: schema.listComments,
       async requested({ params: { id }, query }) {
         requireFound('post', id, await posts.find(database.read, id));
@@ -49,7 +48,6 @@ export function createCommentEndpoints(stores: Stores): Endpoint[] {
       summary: 'Comment on a post',
       description: signedInAuthor,
       body: { schema: schema.writeComment, example },
-      errors: ['NOT_FOUND'],
       async insert(session, author, { params: { id }, body, cause }) {
         if (!(await posts.keep(session, id))) throw createNotFoundError('post', id);
         return comments.insert(session, author, { post_id: id, ...body }, cause());

@@ -67,7 +67,7 @@ export function createCrudEndpoints<
     summary,
     ...particular,
     access: resource.write,
-    errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'] as const,
+    errors: [...errors, 'PRECONDITION_FAILED'] as const,
   });
   type Context<Body> = HandlerContext<Output<Params>, undefined, Body>;
 
@@ -147,7 +147,6 @@ export function createCrudEndpoints<
         ...particular,
         access: resource.read,
         responses: buildOne(success),
-        errors: ['NOT_FOUND'],
         handle: context =>
           cached === undefined || isHal(context.mediaType) ? showOne(context) : cached(context.params),
       }),

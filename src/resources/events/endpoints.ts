@@ -51,7 +51,6 @@ export function createEventEndpoints({ database, paginator, events: store }: Sto
       access,
       params: byId,
       responses: { 200: { description: 'The event.', schema: schema.event } },
-      errors: ['NOT_FOUND'],
       async handle({ params: { id } }) {
         const row = requireFound('event', id, await store.find(database.read, id));
         return replyOk(toEventJson(row), { lastModified: row.created_at });

@@ -126,7 +126,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
       params: byId,
       query: schema.listImages,
       responses: { 200: { description: 'One page of images.', ...schema.page } },
-      errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+      errors: ['INVALID_CURSOR'],
       async handle(context) {
         const { query, params, url } = context;
         const row = await find(database.read, params.id);
@@ -166,7 +166,6 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
         },
       },
       errors: [
-        'NOT_FOUND',
         'DUPLICATE',
         'LIMIT_REACHED',
         'UNSUPPORTED_IMAGE',

@@ -72,7 +72,7 @@ export function createInvoiceEndpoints(stores: Stores): Endpoint[] {
           headers: { 'Content-Disposition': 'With application/pdf: a file name.' },
         },
       },
-      errors: ['NOT_FOUND', 'SERVICE_BUSY'],
+      errors: ['SERVICE_BUSY'],
       async handle(context) {
         const { params, caller, mediaType } = context;
         const { id } = params;
@@ -106,7 +106,7 @@ export function createInvoiceEndpoints(stores: Stores): Endpoint[] {
           example: { status: 'queued' },
         },
       },
-      errors: ['NOT_FOUND', 'SERVICE_BUSY'],
+      errors: ['SERVICE_BUSY'],
       async handle({ params: { id }, caller, write, cause }) {
         const row = requireVisible(await invoices.find(database.read, id), id, caller);
         const isByStaff = may(caller, staff, undefined);

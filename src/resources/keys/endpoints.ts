@@ -70,7 +70,6 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
       summary: 'Read an API key, without its secret',
       params: byId,
       responses: { 200: { description: 'The API key.', schema: schema.apiKey } },
-      errors: ['NOT_FOUND'],
       async handle({ params: { id } }) {
         return replyOk(toJson(requireFound('API key', id, await store.find(database.read, id))));
       },
@@ -83,7 +82,7 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
       summary: 'Revoke an API key',
       params: byId,
       responses: { 204: { description: 'The key was revoked.' } },
-      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
+      errors: ['PRECONDITION_FAILED'],
       handle({ params: { id }, precondition, write, cause }) {
         return write(async session => {
           const row = requireFound('API key', id, await store.lock(session, id));

@@ -77,7 +77,7 @@ export function createOrderActions(stores: Stores): Endpoint[] {
       responses: {
         200: { description: 'The order was cancelled.', schema: schema.order, hal: schema.orderHal },
       },
-      errors: ['NOT_FOUND', 'ORDER_ALREADY_PAID', 'ORDER_ALREADY_CANCELLED', 'PRECONDITION_FAILED'],
+      errors: ['ORDER_ALREADY_PAID', 'ORDER_ALREADY_CANCELLED', 'PRECONDITION_FAILED'],
       handle(context) {
         const { params, precondition, write, cause } = context;
         const { id } = params;
@@ -108,7 +108,6 @@ export function createOrderActions(stores: Stores): Endpoint[] {
         },
       },
       errors: [
-        'NOT_FOUND',
         'ORDER_ALREADY_PAID',
         'ORDER_ALREADY_CANCELLED',
         'PRECONDITION_FAILED',

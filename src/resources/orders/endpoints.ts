@@ -26,7 +26,7 @@ import type { StoredOrder } from './store.ts';
 
 const tag = 'Orders';
 /** The settings that operations on what belongs to one order share. */
-const reading = { method: 'GET', tag, access: allow.everyone('orders:read'), errors: ['NOT_FOUND'] } as const;
+const reading = { method: 'GET', tag, access: allow.everyone('orders:read') } as const;
 const itemParams = z.object({ id: identifier(), itemId: identifier() });
 const nestedParams = z.object({ id: identifier(), orderId: identifier() });
 const sorting =
@@ -67,7 +67,6 @@ export function createOrderEndpoints(stores: Stores): Endpoint[] {
       operationId: 'listUserOrders',
       summary: 'List the orders of a user',
       access: allow.everyone('orders:read'),
-      errors: ['NOT_FOUND'],
       query: schema.listOrders,
       async requested({ params: { id }, query, caller }) {
         await requireCustomer(database.read, id, caller);
@@ -90,7 +89,7 @@ export function createOrderEndpoints(stores: Stores): Endpoint[] {
         example: { items: [{ productId: 2, quantity: 2 }] },
       },
       responses: { 201: { ...one, description: 'The order was placed.' } },
-      errors: ['NOT_FOUND', 'PRODUCT_UNAVAILABLE', 'OUT_OF_STOCK', 'MIXED_CURRENCIES', 'ORDER_TOO_LARGE'],
+      errors: ['PRODUCT_UNAVAILABLE', 'OUT_OF_STOCK', 'MIXED_CURRENCIES', 'ORDER_TOO_LARGE'],
       handle(context) {
         const { body, params, caller, url, write, cause } = context;
         const { id } = params;
@@ -157,7 +156,7 @@ export function createOrderEndpoints(stores: Stores): Endpoint[] {
       params: byId,
       query: schema.listItems,
       responses: { 200: { description: 'One page of items.', ...schema.itemPage } },
-      errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+      errors: ['INVALID_CURSOR'],
       async handle(context) {
         const { query, params, caller, url } = context;
         const { id } = params;

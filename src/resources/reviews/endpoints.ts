@@ -42,7 +42,6 @@ export function createReviewEndpoints(stores: Stores): Endpoint[] {
       params: byId,
       operationId: 'listReviews',
       summary: 'List the reviews of a product',
-      errors: ['NOT_FOUND'],
       query: schema.listReviews,
       async requested({ params: { id }, query }) {
         requireFound('product', id, await products.find(database.read, id));
@@ -56,7 +55,7 @@ export function createReviewEndpoints(stores: Stores): Endpoint[] {
       description:
         'One review per user and product. The author is the user who is signed in, so API keys cannot write reviews.',
       body: { schema: schema.createReview, example },
-      errors: ['NOT_FOUND', 'DUPLICATE'],
+      errors: ['DUPLICATE'],
       async insert(session, author, { params: { id }, body, cause }) {
         const product = requireFound('product', id, await reviews.lockProduct(session, id));
         if (await reviews.exists(session, id, author.id)) throw createAlreadyReviewedError();

@@ -34,7 +34,7 @@ export function createDeletionEndpoints(stores: Stores): Endpoint[] {
       access: allow.admin('users:write'),
       params: byId,
       responses: { 204: { description: 'The user was deleted.' } },
-      errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
+      errors: ['LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
       handle(context) {
         const { params, caller, write, cause } = context;
         return write(async session => {

@@ -86,7 +86,6 @@ export function createUserEndpoints(stores: Stores): Endpoint[] {
       access: allow.everyone('users:read'),
       params: byId,
       responses: { 200: buildUserResponse('The user.') },
-      errors: ['NOT_FOUND'],
       async handle(context) {
         const { params, caller } = context;
         const { id } = params;
@@ -106,7 +105,7 @@ export function createUserEndpoints(stores: Stores): Endpoint[] {
       params: byId,
       body: { kind: 'json', schema: schema.replaceUser, example: replacement },
       responses: { 200: buildUserResponse('The user was updated.') },
-      errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
+      errors: ['DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: context => change(context.params.id, context, () => context.body),
     }),
     createEndpoint({
@@ -121,7 +120,7 @@ export function createUserEndpoints(stores: Stores): Endpoint[] {
       params: byId,
       body: { kind: 'patch', schema: schema.patchUser, example: { name: 'Ada Summer' } },
       responses: { 200: buildUserResponse('The user was updated.') },
-      errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
+      errors: ['DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: context =>
         checkResult(context.body, () =>
           change(context.params.id, context, current =>

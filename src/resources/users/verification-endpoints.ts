@@ -41,7 +41,7 @@ export function createVerificationEndpoints(stores: Stores): Endpoint[] {
       responses: {
         200: { description: 'The address is confirmed.', schema: schema.user, hal: schema.hal },
       },
-      errors: ['NOT_FOUND', 'INVALID_TOKEN', 'DUPLICATE'],
+      errors: ['INVALID_TOKEN', 'DUPLICATE'],
       handle({ params: { id }, body, caller, address, showQuota, url, mediaType, write, cause }) {
         const token = vouches(caller) ? undefined : (body?.token ?? '');
         const confirm = () =>

@@ -86,7 +86,6 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
       operationId: 'listVariants',
       summary: 'List the variants of a product',
       description: 'Sorted by position unless `sort` is given.',
-      errors: ['NOT_FOUND'],
       query: schema.listVariants,
       page: schema.page,
       name: 'variants',
@@ -107,7 +106,7 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
         'A variant has one value for each of the product’s `options`; no two variants have the same values. The ' +
         'product’s price, price range and availability are derived from its variants.',
       body: { schema: schema.createVariant, example: schema.variantBodyExample },
-      errors: ['NOT_FOUND', 'DUPLICATE'],
+      errors: ['DUPLICATE'],
       touches: ({ id }) => [`product ${id}`],
       async insert(session, { params: { id }, body, cause }) {
         const product = await lockProduct(session, id);
@@ -130,7 +129,7 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
       patch: { schema: schema.patchVariant, example: { price: 19.9 } },
       schema: schema.variant,
       unique: ['sku', 'options'],
-      errors: ['NOT_FOUND', 'DUPLICATE'],
+      errors: ['DUPLICATE'],
       async begin(session, { params: { id }, cause }, ids) {
         const product = productOf(await lockProduct(session, id));
         return {
