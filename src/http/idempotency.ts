@@ -9,7 +9,7 @@ import type { Secrets } from '../secrets/index.ts';
 import { createSeal } from '../secrets/seal.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
-import { createSweep, longRowsAtOnce, maxRemoved } from '../storage/table-rows.ts';
+import { createSweep, longRowsAtOnce, runForSome } from '../storage/table-rows.ts';
 import { HttpError } from './errors.ts';
 import type { Reply } from './response/reply.ts';
 
@@ -163,12 +163,9 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
      * until 24 hours after a moment to come. @returns their number: see `removeInParts`
      */
     setBack: () =>
-      database.write(async session => {
+      database.write(session => {
         const now = clock.now();
-        let changed = 0;
-        for (let count = 1; count > 0 && changed < maxRemoved; changed += count)
-          count = await session.run(setSomeBack({ now, last: now + maxClockSkewMs }));
-        return changed;
+        return runForSome(() => session.run(setSomeBack({ now, last: now + maxClockSkewMs })));
       }),
   };
 }

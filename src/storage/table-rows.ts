@@ -168,13 +168,14 @@ export function createSweep(
     { ...rows, locking: 'skipLocked' },
     ({ last }) => sql`${sql.ref(column)} <= ${last}`,
   );
-  return async (session, last) => {
-    let removed = 0;
-    // Of long rows, several statements remove as many as one does of short rows.
-    for (let count = 1; count > 0 && removed < maxRemoved; removed += count)
-      count = await session.run(some({ last }));
-    return removed;
-  };
+  return (session, last) => runForSome(() => session.run(some({ last })));
+}
+
+/** Runs a statement for as many rows as one removal of short rows; of long rows, several are needed. */
+export async function runForSome(run: () => Promise<number>): Promise<number> {
+  let rows = 0;
+  for (let count = 1; count > 0 && rows < maxRemoved; rows += count) count = await run();
+  return rows;
 }
 
 /**

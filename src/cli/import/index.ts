@@ -28,28 +28,21 @@ import { createBatchWriter } from './write.ts';
 
 export const command: Command = {
   help,
-  run(args) {
+  async run(args) {
     const given = parseArguments(args);
-    const spooled = { ...given, spool: chooseSpool(given) };
-    return given.dryRun ? dryRun(spooled) : importIntoDatabase(spooled);
+    const spool = chooseSpool(given);
+    const config = loadConfig(process.env);
+    // Of products that name none. An ambiguous sign such as $ is read as this currency too, if it can be.
+    const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;
+    const complete = { ...given, spool, currency, cells: { ...given.cells, currency } };
+    checkRejects(complete, config);
+    return given.dryRun ? dryRun(complete, config) : importIntoDatabase(complete, config);
   },
 };
 
-type SpooledArguments = ImportArguments & Pick<RecordsRequest, 'spool'>;
+type CompleteArguments = Omit<RecordsRequest, 'gather'>;
 
-/** Sets the currency of products that name none. An ambiguous sign such as $ is read as this one too, if it can be. */
-function chooseCurrency(
-  given: SpooledArguments,
-  config: Config,
-): SpooledArguments & { readonly currency: string } {
-  const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;
-  return { ...given, currency, cells: { ...given.cells, currency } };
-}
-
-async function importIntoDatabase(asGiven: SpooledArguments): Promise<number> {
-  const config = loadConfig(process.env);
-  const given = chooseCurrency(asGiven, config);
-  checkRejects(given, config);
+async function importIntoDatabase(given: CompleteArguments, config: Config): Promise<number> {
   requireSource(given.file);
   if (config.DATABASE_URL === undefined && existsSync(config.DATA_DIR)) checkDataFolder(config);
   // If the beginning of the file is refused, no database must be created.
@@ -76,7 +69,7 @@ const readCatalog = async (given: ImportArguments, database: Database): Promise<
 });
 
 /** Opens the file and reads its first chunk, which shows whether the file can be imported. */
-async function beginFile(given: ReturnType<typeof chooseCurrency>, catalog: Catalog): Promise<OpenedFile> {
+async function beginFile(given: CompleteArguments, catalog: Catalog): Promise<OpenedFile> {
   const started = performance.now();
   const stop = createStopRequest();
   const opening = openRecordsInWorkerUnlessSmall({ ...given, ...catalog });
@@ -124,10 +117,7 @@ async function closeLoad(load: BulkLoad): Promise<void> {
  * Compares the file with the catalog, if there is one; does not create or migrate a database. Records of one sku are
  * gathered even if there are no products yet: nothing is written, so a later batch could not find them.
  */
-async function dryRun(asGiven: SpooledArguments): Promise<number> {
-  const config = loadConfig(process.env);
-  const given = chooseCurrency(asGiven, config);
-  checkRejects(given, config);
+async function dryRun(given: CompleteArguments, config: Config): Promise<number> {
   const database = await openExistingDatabase(config);
   try {
     if (database === undefined) {

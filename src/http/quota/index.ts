@@ -20,13 +20,10 @@ export interface Quota {
   readonly window: number;
   /** Counts one request. @param limit the caller's own limit, instead of the quota's */
   charge(subject: string, limit?: number): QuotaState | Promise<QuotaState>;
-  /**
-   * Takes back a request that turned out to be free.
-   * @param maxRefunds the refunds of a caller per window; unlimited by default
-   */
-  refund(subject: string, limit?: number, maxRefunds?: number): QuotaState;
-  /** The current state, without counting. */
-  peek(subject: string, limit?: number): QuotaState;
+  /** Takes back a request that turned out to be free. @param maxRefunds the refunds of a caller per window */
+  refund(subject: string, limit: number, maxRefunds: number): QuotaState;
+  /** The current state of a caller without a limit of its own, without counting. */
+  peek(subject: string): QuotaState;
   /** Requests admitted uncounted because the database could not count them; only with a database. */
   uncounted?(): number;
   /** Callers counted in this window. */
@@ -93,7 +90,7 @@ export function createMemoryQuota(usual: number, window: number, clock: Clock): 
       counter.count += 1;
       return toState(counter.count, reset, limit);
     },
-    refund(subject, limit = usual, maxRefunds = Number.POSITIVE_INFINITY) {
+    refund(subject, limit, maxRefunds) {
       const reset = used.turn();
       const counter = used.find(subject);
       if (counter === undefined) return toState(0, reset, limit);
@@ -103,9 +100,9 @@ export function createMemoryQuota(usual: number, window: number, clock: Clock): 
       }
       return toState(counter.count, reset, limit);
     },
-    peek(subject, limit = usual) {
+    peek(subject) {
       const reset = used.turn();
-      return toState(used.find(subject)?.count ?? 0, reset, limit);
+      return toState(used.find(subject)?.count ?? 0, reset, usual);
     },
     subjects: () => used.size(),
     // The past window was dropped as a whole.

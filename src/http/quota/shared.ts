@@ -136,7 +136,7 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
       }
       return toState(account, reset, limit);
     },
-    refund(subject, limit = usual, maxRefunds = Number.POSITIVE_INFINITY) {
+    refund(subject, limit, maxRefunds) {
       const reset = accounts.turn();
       const account = accounts.ensure(subject, createAccount);
       if (account.refunded >= maxRefunds) return toState(account, reset, limit);
@@ -146,9 +146,9 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
       if (account.unsent >= computeBlock(maxRefunds)) sendRefunds(account, subject);
       return toState(account, reset, limit);
     },
-    peek(subject, limit = usual) {
+    peek(subject) {
       const reset = accounts.turn();
-      return toState(accounts.find(subject), reset, limit);
+      return toState(accounts.find(subject), reset, usual);
     },
     uncounted: () => uncounted,
     subjects: () => accounts.size(),
