@@ -3,8 +3,14 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../storage/database.ts';
-import { findReasonNotToServe, isCatalog } from '../storage/migrations/migrate.ts';
-import { awaitDatabase, checkDataFolder, getEmbeddedFile, openDatabase } from '../storage/open.ts';
+import { describeRest, findReasonNotToServe, isCatalog, migrate } from '../storage/migrations/migrate.ts';
+import {
+  awaitDatabase,
+  checkDataFolder,
+  finishPostgresLoad,
+  getEmbeddedFile,
+  openDatabase,
+} from '../storage/open.ts';
 import { escapeUnprintable } from './terminal/index.ts';
 
 type Work<T> = (database: Database, config: Config) => Promise<T>;
@@ -84,6 +90,22 @@ export function awaitAtStart(database: Database): Promise<void> {
   return awaitDatabase(database, patience, reason =>
     console.error(`catalog: ${escapeUnprintable(reason)}; retrying for ${patience / 1000} seconds`),
   );
+}
+
+/**
+ * Waits for the database, finishes a load that ended early, and runs pending migrations.
+ * @param report called as each migration of a database that is in use begins: some take minutes
+ * @returns the migrations that ran, and what remains to be done by the operator, if anything
+ */
+export async function migrateAtStart(database: Database, report: (name: string) => void) {
+  await awaitAtStart(database);
+  await finishPostgresLoad(database);
+  const begun: string[] = [];
+  const ran = await migrate(database, Date.now, name => {
+    begun.push(name);
+    report(name);
+  });
+  return { ran, rest: describeRest(begun, database) };
 }
 
 /** Prints a line for each migration of a database that is in use: some take minutes. */

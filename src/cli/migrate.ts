@@ -1,8 +1,7 @@
 /** `catalog migrate`: brings the database up to date, for example before new replicas are started. */
 import { loadConfig } from '../config.ts';
-import { describeRest, migrate } from '../storage/migrations/migrate.ts';
-import { finishBulkLoad, finishPostgresLoad, openDatabase } from '../storage/open.ts';
-import { awaitAtStart, reportMigration } from './database.ts';
+import { finishBulkLoad, openDatabase } from '../storage/open.ts';
+import { migrateAtStart, reportMigration } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
 export const command: Command = {
@@ -25,15 +24,8 @@ Exit status: 0 the database is up to date; 1 it is not, and each migration was a
     finishBulkLoad(config);
     const database = openDatabase(config);
     try {
-      await awaitAtStart(database);
-      await finishPostgresLoad(database);
-      const begun: string[] = [];
-      const ran = await migrate(database, Date.now, name => {
-        begun.push(name);
-        reportMigration(name);
-      });
+      const { ran, rest } = await migrateAtStart(database, reportMigration);
       for (const name of ran) console.log(`migrated ${name}`);
-      const rest = describeRest(begun, database);
       if (rest !== undefined) console.log(rest);
       if (ran.length === 0) console.log('the database is up to date');
       return 0;

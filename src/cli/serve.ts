@@ -13,17 +13,10 @@ import { tightenPermissions } from '../secrets/private-files.ts';
 import { startService } from '../service.ts';
 import { findMistypedSettings } from '../settings/mistyped.ts';
 import type { Database } from '../storage/database.ts';
-import { describeRest, migrate } from '../storage/migrations/migrate.ts';
-import {
-  checkDataFolder,
-  finishBulkLoad,
-  finishPostgresLoad,
-  getEmbeddedFile,
-  openDatabase,
-} from '../storage/open.ts';
+import { checkDataFolder, finishBulkLoad, getEmbeddedFile, openDatabase } from '../storage/open.ts';
 import { createProductTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, hasEndedUncleanly } from './check/unclean-end.ts';
-import { awaitAtStart } from './database.ts';
+import { migrateAtStart } from './database.ts';
 import { listenForStop } from './launcher.ts';
 import { writeLines } from './terminal/index.ts';
 import { type Command, parse, parseCountOption } from './usage.ts';
@@ -56,13 +49,7 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
     const database = openDatabase(config, { onMoved: inPlace => reportPlace(inPlace, config, log) });
     let isChecking = false;
     try {
-      await awaitAtStart(database);
-      await finishPostgresLoad(database);
-      const begun: string[] = [];
-      const ran = await migrate(database, clock.now, migration => {
-        begun.push(migration);
-        log.info('migrating', { migration });
-      });
+      const { ran, rest } = await migrateAtStart(database, migration => log.info('migrating', { migration }));
       // Listens first: if the port is taken, no samples or administrator are created, and no new password is lost.
       const starting = Promise.withResolvers<void>();
       const service = startService({ config, clock, log, database, starting: starting.promise });
@@ -83,7 +70,6 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       const greeting = composeGreeting(service.address, embedded, administrator, samples);
       void writeLines(process.stderr, greeting).catch(() => warnOfUnshownPassword(administrator, log));
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
-      const rest = describeRest(begun, database);
       if (rest !== undefined) log.warn(rest);
       isChecking = unclean;
       if (unclean)

@@ -225,6 +225,9 @@ export function getOfferedTypes(endpoint: Endpoint, usual: readonly string[]): r
   return types.length === 0 ? usual : [...new Set(types)];
 }
 
+export const honoursIdempotency = ({ method, idempotent }: Endpoint): boolean =>
+  method === 'POST' && idempotent !== false;
+
 /** Whether to parse the body of a request; only an optional one may be missing. */
 export const mustParse = (body: BodySpec, headers: Headers): boolean =>
   body.kind !== 'json' || body.optional !== true || hasBody(headers);

@@ -52,6 +52,9 @@ export const emailAddress = z.email({ pattern: addressPattern, error: 'must be a
 
 export const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)');
 
+/** The body of the response to a request whose work is done later. */
+export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });
+
 /** The end of Zod's messages about a missing value. */
 const missing = 'received undefined';
 

@@ -4,13 +4,14 @@ import {
   type BodySpec,
   type Endpoint,
   getMediaTypes,
+  honoursIdempotency,
   type ResponseSpec,
   type UploadSpec,
 } from '../endpoint.ts';
 import { halJson, json, jsonPatch, mergePatchJson, toEssence, toVendorType } from '../negotiate.ts';
 import { getBodyTypes } from '../request/index.ts';
 import { formData } from '../request/upload.ts';
-import { honoursIdempotency, isConditional } from './errors.ts';
+import { isConditional } from './errors.ts';
 import { buildHeaders, type ParticularHeader } from './headers.ts';
 import { addValueTexts, type SchemaObject, type Schemas } from './schemas.ts';
 

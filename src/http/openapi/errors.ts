@@ -2,7 +2,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import { getMemberNames } from '../../json-object.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, honoursIdempotency } from '../endpoint.ts';
 import { buildErrorDetail, type ErrorCode, errorTable } from '../errors.ts';
 import { json, problemJson } from '../negotiate.ts';
 import { getStatusPhrase } from '../response/error-body.ts';
@@ -15,10 +15,6 @@ const codes = getMemberNames(errorTable);
 export function isConditional({ method, responses }: Endpoint): boolean {
   const success = responses[200];
   return method === 'GET' && (success?.schema !== undefined || success?.tagged === true);
-}
-
-export function honoursIdempotency({ method, idempotent }: Endpoint): boolean {
-  return method === 'POST' && idempotent !== false;
 }
 
 /** The codes that any endpoint may send: described once, with the parts that every path has. */

@@ -1,7 +1,7 @@
 /** A path of the document with its operations; and HEAD and OPTIONS, which every path has. */
 import { takeTurn } from '../../turns/index.ts';
 import type { Access } from '../access.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, honoursIdempotency } from '../endpoint.ts';
 import type { Route } from '../router.ts';
 import type { Version } from '../versions/lifecycle.ts';
 import { buildRequestBody, buildSuccessResponse } from './bodies.ts';
@@ -9,7 +9,6 @@ import {
   collectErrors,
   collectStatuses,
   commonErrors,
-  honoursIdempotency,
   isConditional,
   plainStatuses,
   toPlainName,

@@ -5,6 +5,7 @@
 import type { Database, Transaction } from '../../storage/database.ts';
 import { type Authenticator, staff } from '../access.ts';
 import { refuseConditions } from '../cache/conditional.ts';
+import { honoursIdempotency } from '../endpoint.ts';
 import type { Exchange, ServerContext } from '../exchange.ts';
 import { type Idempotency, readIdempotencyKey } from '../idempotency.ts';
 import type { Reply } from '../response/reply.ts';
@@ -54,7 +55,7 @@ export function createRequestWrite(options: WriteOptions): ServerContext['write'
     const confirmCaller = async (session: Transaction): Promise<void> => {
       if (endpoint?.access.kind !== 'public') await authenticator.confirm(session, caller);
     };
-    const honoured = method === 'POST' && endpoint?.idempotent !== false;
+    const honoured = endpoint !== undefined && honoursIdempotency(endpoint);
     const key = honoured ? readIdempotencyKey(request.headers) : undefined;
     if (key === undefined) {
       const runConfirmed: Work = session => confirmCaller(session).then(() => work(session));
@@ -71,9 +72,9 @@ export function createRequestWrite(options: WriteOptions): ServerContext['write'
       body: bytes,
       mediaType,
     };
-    const answered = await idempotency.run(repeatable, confirmCaller, work);
-    exchange.mediaType = answered.mediaType;
-    return answered.reply;
+    const outcome = await idempotency.run(repeatable, confirmCaller, work);
+    exchange.mediaType = outcome.mediaType;
+    return outcome.reply;
   }
 
   return write;

@@ -4,6 +4,7 @@ import { createCause } from '../../events/outbox.ts';
 import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { replyNoContent, replySecret } from '../../http/response/reply.ts';
+import { queued } from '../../http/schema.ts';
 import { createMailLimitError } from '../../mail/limits.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
 import { byId } from '../crud/index.ts';
@@ -24,8 +25,8 @@ const forgotten = 'forgotten-passwords';
 const replyQueued = () => replySecret(202, { status: 'queued' });
 const isQueued = {
   description: 'The request was accepted; this does not reveal whether a mail is sent.',
-  schema: schema.queued,
-  hal: schema.queued,
+  schema: queued,
+  hal: queued,
 };
 
 /**

@@ -60,4 +60,3 @@ export const accountDeletion = z.object({ currentPassword }).meta({ id: 'Account
 
 export const forgotPassword = z.object({ email: text(254) }).meta({ id: 'ForgotPassword' });
 export const passwordReset = z.object({ token: mailToken, password }).meta({ id: 'PasswordReset' });
-export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });

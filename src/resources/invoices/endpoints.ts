@@ -5,6 +5,7 @@ import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { buildDateOptions } from '../../http/hal/index.ts';
 import { pdf } from '../../http/negotiate.ts';
 import { replyDocument, replyOk, replySecret } from '../../http/response/reply.ts';
+import { queued } from '../../http/schema.ts';
 import { createMailLimitError } from '../../mail/limits.ts';
 import type { Session } from '../../storage/database.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
@@ -101,8 +102,8 @@ export function createInvoiceEndpoints(stores: Stores): Endpoint[] {
       responses: {
         202: {
           description: 'The mail was queued.',
-          schema: schema.queued,
-          hal: schema.queued,
+          schema: queued,
+          hal: queued,
           example: { status: 'queued' },
         },
       },

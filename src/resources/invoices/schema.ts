@@ -59,8 +59,6 @@ export const invoicePage = buildPageSchemas(invoice, invoiceHal, 'invoices', 'In
   halName: 'InvoiceHalList',
 });
 
-export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });
-
 export const sortColumns = {
   id: 'id',
   number: 'number',
