@@ -9,9 +9,9 @@ import { changeLinks, type Links } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import { refuseImageErrors } from '../../media/refusal.ts';
-import type { Session, Transaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { may, type RequestContext } from '../context.ts';
-import { byId, createCrudEndpoints } from '../crud/index.ts';
+import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { replyPage } from '../crud/list.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
@@ -47,10 +47,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
     linksOf: buildLinks,
     changedAt: row => row.updated_at,
   });
-  const find = async (session: Session, id: number): Promise<StoredProduct> =>
-    requireFound('product', id, await products.find(session, id));
-  const lock = async (session: Transaction, id: number): Promise<LockedProduct> =>
-    requireFound('product', id, await products.lock(session, id));
+  const { find, lock } = createFindersById('product', products);
 
   /** Writes a product with new images: existing ones reordered or removed, or one added. */
   async function change(
@@ -71,8 +68,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
     context: HandlerContext<{ id: number }, unknown, unknown>,
     image: Omit<Image, 'id'>,
   ): Promise<Reply> {
-    const { id } = context.params;
-    const before = await lock(session, id);
+    const before = await lock(session, context.params);
     const product = productOf(before);
     refuseAnother(product, image.url);
     const added: Image = {
@@ -84,9 +80,9 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
   }
 
   const rows: Rows<z.output<typeof params>, PlacedImage, LockedImage, schema.ImageFields> = {
-    find: async (session, { id, imageId }) => requireImage(await find(session, id), imageId),
+    find: async (session, { id, imageId }) => requireImage(await find(session, { id }), imageId),
     async lock(session, { id, imageId }) {
-      const before = await lock(session, id);
+      const before = await lock(session, { id });
       return { ...requireImage(before, imageId), before };
     },
     async update(session, { before, product, image, position }, fields, cause) {
@@ -129,7 +125,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
       errors: ['INVALID_CURSOR'],
       async handle(context) {
         const { query, params, url } = context;
-        const row = await find(database.read, params.id);
+        const row = await find(database.read, params);
         const list = `images of product ${row.id}`;
         const request = paginator.request(query, [], { id: 'position' }, list);
         const placed = productOf(row).images.map(({ id }, index) => ({ id, sort_value: index }));
@@ -181,7 +177,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
           return write(session => append(session, context, { url, alt, ...asLink }));
         }
         // Before storing a file for a product that does not exist.
-        await find(database.read, params.id);
+        await find(database.read, params);
         const image = await refuseImageErrors('file', media.prepare(body.file));
         const { hash, type, width, height, colour } = image;
         const alt = body.texts.alt ?? query.alt ?? null;

@@ -8,11 +8,10 @@ import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patchRepresentation } from '../../http/patch/index.ts';
 import { createParser } from '../../http/request/parser.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Transaction } from '../../storage/database.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import { createBulkEndpoint } from '../crud/bulk.ts';
-import { byId, createCrudEndpoints } from '../crud/index.ts';
+import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import { toComparableGtin } from '../products/members/gtin.ts';
@@ -32,8 +31,7 @@ type LockedVariant = StoredVariant & { readonly product: LockedProduct };
 
 export function createVariantEndpoints(stores: Stores): Endpoint[] {
   const { database, paginator, products, variants: store } = stores;
-  const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
-    requireFound('product', id, await products.lock(session, id));
+  const { lock: lockProduct } = createFindersById('product', products);
   const presenter = createPresenter<StoredVariant>({
     placeOf: row => ['products', variantOf(row).productId, 'variants', row.id],
     representationOf: variantOf,
@@ -49,7 +47,7 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
       return row;
     },
     async lock(session, { id, variantId }) {
-      const product = await lockProduct(session, id);
+      const product = await lockProduct(session, { id });
       const [before] = await store.lockMany(session, id, [variantId]);
       return { ...requireFound('variant', variantId, before), product };
     },
@@ -109,7 +107,7 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
       errors: ['DUPLICATE'],
       touches: ({ id }) => [`product ${id}`],
       async insert(session, { params: { id }, body, cause }) {
-        const product = await lockProduct(session, id);
+        const product = await lockProduct(session, { id });
         const fields = schema.replaceVariant.parse(body);
         refuseUnfit(productOf(product), undefined, fields);
         const [row] = await store.insert(session, product, [fields], cause());
@@ -131,7 +129,7 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
       unique: ['sku', 'options'],
       errors: ['DUPLICATE'],
       async begin(session, { params: { id }, cause }, ids) {
-        const product = productOf(await lockProduct(session, id));
+        const product = productOf(await lockProduct(session, { id }));
         return {
           rows: await store.lockMany(session, id, ids),
           read: variantOf,
@@ -143,7 +141,7 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
           },
           // The product is read again, since an earlier write may have changed its summary.
           write: async (changes: readonly VariantChange[]) =>
-            store.update(session, await lockProduct(session, id), changes, cause()),
+            store.update(session, await lockProduct(session, { id }), changes, cause()),
         };
       },
     }),
