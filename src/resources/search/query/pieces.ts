@@ -9,6 +9,8 @@ const minPartLength = 3;
 const maxParts = 4;
 const apostrophes = `'’‘`;
 const hyphens = '-‐‑_&';
+/** Articles and prepositions that lose their vowel before a noun: `l'huile`, `d'été`, `dell'olio`. */
+const elided: ReadonlySet<string> = new Set(['l', 'd', 'un', 'dell', 'all', 'nell', 'dall', 'sull']);
 /** Separators within a decimal number or a fraction. */
 const points = '.,/';
 /** Signs between measures: `80 × 202` is `80x202`. */
@@ -19,6 +21,8 @@ export interface Piece {
   readonly word: string;
   /** The parts of a word that is written with hyphens or the like. */
   readonly parts: readonly string[];
+  /** The word together with the article that an apostrophe joins to it, as texts may write names: `loreal`. */
+  readonly whole?: string;
   /** Whether it is a mark, and so complete: the mark for inches of `27"`. */
   readonly isMark?: boolean;
   /** Whether only a point, comma or slash separates it from the word before it: the `5kg` of `2.5kg`. */
@@ -130,11 +134,21 @@ const firstLetter = /^.[\p{M}\uff9e\uff9f]*/u;
 const isOwned = ({ word, between }: Written): boolean =>
   word === 's' && between !== '' && apostrophes.includes(between);
 
+/** Whether a word begins with an article that says nothing about what is searched for. */
+function isElided([first, noun]: readonly Written[]): boolean {
+  if (first === undefined || noun === undefined || !apostrophes.includes(noun.between)) return false;
+  return elided.has(first.word) && noun.word.length >= minPartLength && !hasDigit(noun.word);
+}
+
 function toPieces(group: readonly Written[]): Piece[] {
   const words = group.map(({ word }) => word);
   const whole = words.join('');
   if (words.length < 2)
     return group.map(({ word, isMark, point }) => ({ word, parts: [], isMark, isAdjacent: point !== '' }));
+  if (isElided(group)) {
+    const pieces = toPieces(group.slice(1));
+    return pieces.map(piece => (pieces.length === 1 ? { ...piece, whole } : piece));
+  }
   const [, second] = group;
   if (group.length === 2 && second !== undefined && isOwned(second)) return [{ word: whole, parts: [] }];
   const isOne = words.some(word => hasDigit(word) || word.length < minPartLength);

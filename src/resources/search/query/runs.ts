@@ -77,11 +77,11 @@ function parseWritten(query: string, tokens: readonly string[]): Written[] {
   const placeOf = new Map(parsePieces(query).map(({ word }, place) => [word, place]));
   const written: Written[] = [];
   for (const [token, text] of tokens.entries()) {
-    for (const { word, isMark } of generatePieces(text)) {
+    for (const { word, whole = word, isMark } of generatePieces(text)) {
       if (written.length === maxPieces) return written;
       const place = placeOf.get(word);
       // A mark is not part of a code.
-      if (place !== undefined) written.push({ word: isMark === true ? '' : word, token, place });
+      if (place !== undefined) written.push({ word: isMark === true ? '' : whole, token, place });
     }
   }
   return written;

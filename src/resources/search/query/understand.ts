@@ -101,7 +101,7 @@ export async function understand(
     const make = () => understandWord(context, piece, { together, others, isLast, longer, isName });
     const isAlone = others.length === 0 && longer === undefined;
     const neighbouring = together.length === 0 ? '' : JSON.stringify(together);
-    const key = `${types.join()} ${isLast} ${isName} ${context.isTyped} ${piece.word} ${piece.parts.join(' ')} ${neighbouring}`;
+    const key = `${types.join()} ${isLast} ${isName} ${context.isTyped} ${piece.word} ${piece.parts.join(' ')} ${piece.whole} ${neighbouring}`;
     const word = await (isAlone ? tools.meanings(session.seen, key, make) : make());
     const isMinor = tools.stems.isFiller(piece.word) || isIncidental(pieces, index);
     const share = purpose > 0 && index > purpose ? purposeShare : 1;
@@ -131,7 +131,7 @@ async function understandWord(
   { together, others, isLast, longer, isName }: WordContext,
 ): Promise<Meaning> {
   const { tools, session, types } = context;
-  const { word, parts } = piece;
+  const { word, parts, whole } = piece;
   const isOne = ({ choice }: Alternative) => choice.length === 1;
   const alternatives: Alternative[] = [
     { choice: toChoice(word), factor: factors.exact },
@@ -160,6 +160,7 @@ async function understandWord(
     ...together.filter(alternative => !isOne(alternative)),
     ...others.filter(({ length }) => length > 1).map(words => toSeveralWords(words, factors.synonym)),
     ...(parts.length > 0 ? [toSeveralWords(parts, factors.apart)] : []),
+    ...(whole === undefined ? [] : [{ choice: toChoice(whole), factor: factors.together }]),
   ];
   const isRare = frequency < fewDocuments;
   const more = isRare ? await findCombinations(context, word, forms, frequency) : [];
