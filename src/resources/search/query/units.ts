@@ -10,26 +10,26 @@ import type { Piece } from './pieces.ts';
 
 /** The names of each unit, in their indexed form: `μ` is the letter that the micro sign is folded to. */
 const units = [
-  'in inch inches zoll pouce pouces',
+  'in inch inches zoll pouce pouces pulgada pulgadas pollice pollici polegada polegadas tum tommer cali inc',
   'ft foot feet fuss',
   'yd yard yards',
   'mm millimeter millimetre millimeters millimetres',
   'cm centimeter centimetre centimeters centimetres zentimeter',
-  'm meter metre meters metres',
+  'm meter metre meters metres metro metros metri',
   'm2 qm sqm',
   'm3 cbm',
   'μg ug mcg microgram micrograms mikrogramm',
   'mg milligram milligrams milligramm',
-  'g gr gram grams gramm gramme grammes',
+  'g gr gram grams gramm gramme grammes gramo gramos grammi gramas',
   'kg kilogram kilograms kilo kilos kilogramm kilogramme kilogrammes',
   'oz ounce ounces unze unzen',
   'lb lbs pound pounds pfund',
   'cl',
   'ml milliliter millilitre milliliters millilitres',
-  'l ltr liter litre liters litres',
+  'l ltr liter litre liters litres litro litros litri litr litry litrow',
   'gal gallon gallons',
   'qt quart quarts',
-  'w watt watts',
+  'w watt watts vatios',
   'kw kilowatt kilowatts',
   'wh',
   'v volt volts',
@@ -52,7 +52,7 @@ const units = [
   'gb gigabyte gigabytes',
   'tb terabyte terabytes',
   'h hr hrs hour hours stunden heure heures',
-  'pc pcs piece pieces stuck stk teilig tlg er',
+  'pc pcs piece pieces stuck stk teilig tlg er stuks styck unidades pezzi szt sztuk adet',
   'pk pack packs',
   'ct count',
 ].map(names => names.split(' '));
@@ -158,22 +158,62 @@ const findOtherNames = (number: string, unit: string): readonly string[] =>
 /** Whether the index also has a number and this name as one word if a text writes them apart. */
 export const isShortUnit = (name: string): boolean => name.length <= maxUnitLength;
 
-/** Words before the most that something may cost, and those after that price. */
-const limits: ReadonlySet<string> = new Set(['under', 'below', 'unter', 'bis']);
-const currencies: ReadonlySet<string> = new Set([
-  'eur',
-  'euro',
-  'euros',
-  'usd',
-  'dollar',
-  'dollars',
-  'gbp',
-  'chf',
-]);
+/** Phrases before the most that something may cost, those with the most words first. */
+const limits: readonly (readonly string[])[] = [
+  ...[
+    'moins de',
+    'menos de',
+    'meno di',
+    'minder dan',
+    'less than',
+    'weniger als',
+    'up to',
+    'upp till',
+    'op til',
+  ],
+  ...[
+    'opp til',
+    'fino a',
+    'sotto i',
+    'onder de',
+    'under',
+    'below',
+    'unter',
+    'bis',
+    'sotto',
+    'hasta',
+    'onder',
+  ],
+  ...['tot', 'ate', 'do', 'ponizej', 'jusqua'],
+].map(phrase => phrase.split(' '));
+const currencies: ReadonlySet<string> = new Set(
+  'eur euro euros usd dollar dollars gbp chf franken francs franchi sek dkk nok kr kronor kroner pln zl tl'.split(
+    ' ',
+  ),
+);
+
+/** The words from `first` to before `end` limit the price. */
+interface Limit {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Finds prices with their limit, at the end of a query or with a currency: `under 20`, `bis 20 euro`. */
+function* findLimits(pieces: readonly Piece[]): Generator<Limit> {
+  const readWord = (at: number): string => pieces[at]?.word ?? '';
+  for (let first = 0; first < pieces.length; first++) {
+    const phrase = limits.find(words => words.every((word, at) => word === readWord(first + at)));
+    const number = first + (phrase?.length ?? 0);
+    if (phrase === undefined || !isWholeNumber(readWord(number))) continue;
+    const next = number + (pieces[number + 1]?.isAdjacent === true ? 2 : 1);
+    const end = currencies.has(readWord(next)) ? next + 1 : next;
+    if (end > next || end === pieces.length) yield { first, end };
+  }
+}
 
 /**
- * Whether hits need not have a word: the `x` of `200 x 100`, the `no` of `no sugar`, or a price at the end, as in
- * `under 20` or `bis 20 euro`.
+ * Whether hits need not have a word: the `x` of `200 x 100`, the `no` of `no sugar`, or a price, as in `under 20` or
+ * `bis 20 euro`.
  */
 export function isIncidental(pieces: readonly Piece[], index: number): boolean {
   const readWord = (at: number): string => pieces[at]?.word ?? '';
@@ -181,9 +221,5 @@ export function isIncidental(pieces: readonly Piece[], index: number): boolean {
   if (readWord(index) === 'x')
     return hasDigit(readWord(index - 1)) && (index === pieces.length - 1 || hasDigit(readWord(index + 1)));
   if (readWord(index) === 'no') return index < pieces.length - 1;
-  const start = pieces.findLastIndex(({ word }) => limits.has(word));
-  if (start < 0 || index < start || !isWholeNumber(readWord(start + 1))) return false;
-  const next = start + (pieces[start + 2]?.isAdjacent === true ? 3 : 2);
-  const end = currencies.has(readWord(next)) ? next + 1 : next;
-  return end === pieces.length;
+  return findLimits(pieces).some(({ first, end }) => index >= first && index < end);
 }
