@@ -5,7 +5,7 @@ import type { Stems } from '../../../storage/search/text/stems.ts';
 import { isDivided } from '../../../storage/search/text/unspaced.ts';
 import type { Piece } from './pieces.ts';
 import type { Written } from './units.ts';
-import { inflect, removeUmlauts } from './unknown.ts';
+import { inflect, inflectEnd, removeUmlauts } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
 const minPartLength = 3;
@@ -82,8 +82,8 @@ function listChoices(pieces: readonly Piece[], candidates: readonly Candidate[])
   return choices;
 }
 
-/** Adjacent words as one word: two of any kind, or up to four with a digit. Only in German in the other order. */
-function listCandidates(pieces: readonly Piece[], stems: Stems, isGerman: boolean): Candidate[] {
+/** Adjacent words as one word: two of any kind, or up to four with a digit. In some languages also in the other order. */
+function listCandidates(pieces: readonly Piece[], stems: Stems, isCompounding: boolean): Candidate[] {
   const candidates: Candidate[] = [];
   for (const [first, { word: start }] of pieces.entries()) {
     let word = start;
@@ -103,7 +103,7 @@ function listCandidates(pieces: readonly Piece[], stems: Stems, isGerman: boolea
       const isPair = last === first + 1;
       const reverse = end + start;
       const reversed =
-        isGerman && isPair && !isCode && Math.min(start.length, end.length) >= minPartLength
+        isCompounding && isPair && !isCode && Math.min(start.length, end.length) >= minPartLength
           ? [reverse, ...inflect(reverse, stems)]
           : [];
       if (isCode || isPair) candidates.push({ word, forms, reversed, isCode, first, last });
@@ -113,14 +113,14 @@ function listCandidates(pieces: readonly Piece[], stems: Stems, isGerman: boolea
 }
 
 /**
- * Adjacent words that documents write as one word; for codes also as the prefix of a word. In German in either order: a
- * `hemd herren` is a `Herrenhemd`, while a `house light` is no `lighthouse`.
+ * Adjacent words that documents write as one word; for codes also as the prefix of a word. In German and the like in
+ * either order: a `hemd herren` is a `Herrenhemd`, while a `house light` is no `lighthouse`.
  */
 export async function findJoinedNeighbours(
-  { tools: { reader, stems, vocabulary, joined }, session, types, isGerman }: QueryContext,
+  { tools: { reader, stems, vocabulary, joined }, session, types, isCompounding }: QueryContext,
   pieces: readonly Piece[],
 ): Promise<Written[]> {
-  const candidates = listCandidates(pieces, stems, pieces.length > 1 && (await isGerman()));
+  const candidates = listCandidates(pieces, stems, pieces.length > 1 && (await isCompounding()));
   const forms = candidates.flatMap(candidate => [...candidate.forms, ...candidate.reversed]);
   const known =
     forms.length === 0
@@ -153,14 +153,17 @@ const minHeadLength = 4;
 /** How many forms of a word are looked up as the ends of other words. */
 const maxEndings = 6;
 const maxCompounds = 12;
-/** Texts with one of these are German, which compounds any words. In English, a `vegetable` is not a `table`. */
-const germanWords = ['und', 'mit', 'der', 'aus'] as const;
-/** A catalog counts as German if more than one in this many documents is. */
+/**
+ * Texts with one of these are German, Dutch, Swedish, Danish or Norwegian, which compound any words. In English, a
+ * `vegetable` is not a `table`.
+ */
+const compoundingWords = ['und', 'mit', 'der', 'aus', 'voor', 'het', 'een', 'och', 'og'] as const;
+/** A catalog counts as written in these languages if more than one in this many documents is. */
 const many = 200;
 
 /**
- * Words that end with one of the forms of a word. What comes before it must be a word too, or the text must be German.
- * Other words are guesses, and are found only if documents have the word itself.
+ * Words that end with one of the forms of a word. What comes before it must be a word too, or the language of the text
+ * must compound any words. Other words are guesses, and are found only if documents have the word itself.
  * @param frequency how many documents have the word
  */
 export async function findCompounds(
@@ -187,7 +190,7 @@ export async function findCompounds(
     if (!isLong && frequency === 0) continue;
     const isMade = isLong && rests.get(compound)?.some(part => known.has(part)) === true;
     const isCertain =
-      isMade || (await (frequency === 0 ? context.isGerman() : isInGermanText(context, compound)));
+      isMade || (await (frequency === 0 ? context.isCompounding() : isInCompoundingText(context, compound)));
     if (!isCertain && frequency === 0) continue;
     const alternative = { choice: [{ word: compound }], factor: factors.compound, isCompound: true };
     alternatives.push(isCertain ? alternative : { ...alternative, isGuess: true });
@@ -200,22 +203,22 @@ function listEndings(forms: readonly string[], stems: Stems): readonly string[] 
   const [word = ''] = forms;
   // Without an ending, it still has a digit.
   if (hasDigit(word)) return [];
-  const shorter = inflect(word, stems).filter(form => form.length < word.length);
+  const shorter = inflectEnd(word, stems).filter(form => form.length < word.length);
   return [...new Set([...forms, ...shorter])]
     .filter(form => !hasDigit(form) && [...form].length >= minEndingLength)
     .slice(0, maxEndings);
 }
 
-type GermanContext = Pick<QueryContext, 'tools' | 'session' | 'types'>;
+type TextContext = Pick<QueryContext, 'tools' | 'session' | 'types'>;
 
-/** How many documents have a German function word together with the given words. */
-function countGermanTexts({ tools, session, types }: GermanContext, ...words: string[]): Promise<number> {
-  const choices = germanWords.map((other): Choice => [other, ...words].map(word => ({ word })));
+/** How many documents have such a function word together with the given words. */
+function countCompoundingTexts({ tools, session, types }: TextContext, ...words: string[]): Promise<number> {
+  const choices = compoundingWords.map((other): Choice => [other, ...words].map(word => ({ word })));
   return tools.reader.frequency(session, [choices], types);
 }
 
-const isInGermanText = async (context: GermanContext, word: string): Promise<boolean> =>
-  (await countGermanTexts(context, word)) > 0;
+const isInCompoundingText = async (context: TextContext, word: string): Promise<boolean> =>
+  (await countCompoundingTexts(context, word)) > 0;
 
-export const isGermanCatalog = async (context: GermanContext): Promise<boolean> =>
-  (await countGermanTexts(context)) * many > (await context.tools.reader.documents(context.session));
+export const isCompoundingCatalog = async (context: TextContext): Promise<boolean> =>
+  (await countCompoundingTexts(context)) * many > (await context.tools.reader.documents(context.session));

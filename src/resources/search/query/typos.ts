@@ -25,7 +25,7 @@ export async function findCorrections(
   frequency: number,
   isBeginning: boolean,
 ) {
-  const { tools, session, types, isGerman } = context;
+  const { tools, session, types, isCompounding } = context;
   const { reader, stems, vocabulary } = tools;
   const alternatives: Alternative[] = [];
   let [most, certain] = [0, 0];
@@ -48,7 +48,7 @@ export async function findCorrections(
     await addChoices({ choices: same.map(one => [one]), factor: factors.stem, isGuess: false }, false);
   }
   if (isUnknown && alternatives.length === 0)
-    await addChoices(await findUmlautCompounds(tools, session, word, isGerman), false);
+    await addChoices(await findUmlautCompounds(tools, session, word, isCompounding), false);
   if (alternatives.length === 0) {
     const near = await vocabulary.near(session, word);
     const alike = near.filter(other => !beginsOtherwise(word, other));
@@ -65,7 +65,7 @@ export async function findCorrections(
   if (isUnknown && alternatives.length === 0)
     await addTypos(await vocabulary.further(session, word), factors.typos, true);
   if (isUnknown && alternatives.length === 0) {
-    for await (const likeness of generateSimilarWords(tools, session, word, isGerman)) {
+    for await (const likeness of generateSimilarWords(tools, session, word, isCompounding)) {
       await addChoices(likeness, false);
       if (alternatives.length > 0) break;
     }
@@ -78,12 +78,12 @@ export async function findCorrections(
  * otherwise they are among the similar words.
  */
 async function findLonger(
-  { tools: { vocabulary }, session, isGerman }: QueryContext,
+  { tools: { vocabulary }, session, isCompounding }: QueryContext,
   word: string,
   alike: readonly string[],
 ): Promise<readonly string[]> {
   const isCutOff = alike.some(other => other.startsWith(word));
-  if (word.length < minShortened || isCutOff || (alike.length === 0 && (await isGerman()))) return [];
+  if (word.length < minShortened || isCutOff || (alike.length === 0 && (await isCompounding()))) return [];
   return vocabulary.beginning(session, word, word.length + maxLeftOut, maxLonger);
 }
 

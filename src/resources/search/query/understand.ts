@@ -12,7 +12,7 @@ import { runOnce } from '../../../turns/once.ts';
 import type { Definitions } from '../../attributes/store.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
 import { findWordsApart } from './apart.ts';
-import { findCompounds, findJoinedNeighbours, isGermanCatalog } from './compounds.ts';
+import { findCompounds, findJoinedNeighbours, isCompoundingCatalog } from './compounds.ts';
 import type { NameFinder } from './named.ts';
 import { type Piece, parsePieces } from './pieces.ts';
 import { findOtherScales } from './scales.ts';
@@ -74,8 +74,10 @@ export async function understand(
     session,
     types,
     isTyped: completions !== undefined,
-    isGerman: runOnce(async () =>
-      tools.german(session.seen, types.join(), () => isGermanCatalog({ tools, session, types })),
+    isCompounding: runOnce(
+      async () =>
+        tools.stems.isCompounding ||
+        tools.compounding(session.seen, types.join(), () => isCompoundingCatalog({ tools, session, types })),
     ),
   };
   const named = await tools.named({ session, query, pieces, types, definitions, isTyped: context.isTyped });

@@ -30,14 +30,24 @@ const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
 
 /** The word with an ending added or removed: forms that can be looked up together. */
 export function inflect(word: string, stems: Stems): string[] {
-  const others = inflections.flatMap(ending => [
-    word + ending,
-    ...(word.endsWith(ending) && word.length - ending.length >= minEndingLength
+  const removeEnding = (ending: string) =>
+    word.endsWith(ending) && word.length - ending.length >= minEndingLength
       ? [word.slice(0, -ending.length)]
-      : []),
-  ]);
-  return others.filter(other => stems.isSame(word, other));
+      : [];
+  const others = inflections.flatMap(ending => [word + ending, ...removeEnding(ending)]);
+  // `jackor` is the plural of `jacka`, in whose place it has another ending.
+  const replaced = [word, ...stems.endings.flatMap(removeEnding)].flatMap(start =>
+    [start, ...stems.endings.map(ending => start + ending)].filter(other => other !== word),
+  );
+  return [...new Set([...others, ...(stems.endings.length > 0 ? replaced : [])])].filter(other =>
+    stems.isSame(word, other),
+  );
 }
+
+/** The same, and forms with another beginning: `tas` of `tassen`. */
+export const inflectEnd = (word: string, stems: Stems): string[] => [
+  ...new Set([...inflect(word, stems), ...stems.others(word)]),
+];
 
 /** Converts umlauts typed as two letters to the form in which umlauts are indexed: `handtuecher` to `handtucher`. */
 export const removeUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '');
@@ -51,17 +61,17 @@ export async function findUmlauts({ vocabulary, stems }: Tools, session: Session
 
 /**
  * Compounds with a word that documents write with umlauts: `buero` finds a `Bürostuhl`.
- * @param isGerman whether the catalog is German: elsewhere, `coeur` is not a word with an umlaut
+ * @param isCompounding whether the catalog's language compounds words: elsewhere, `coeur` is not a word with an umlaut
  */
 export async function findUmlautCompounds(
   { vocabulary, stems }: Tools,
   session: Session,
   word: string,
-  isGerman: () => Promise<boolean>,
+  isCompounding: () => Promise<boolean>,
 ): Promise<Likeness> {
   const plain = removeUmlauts(word);
   // German hardly has words that end with these umlauts; English has `blue` and `shoe`.
-  if (plain.length === word.length || /[aou]e$/.test(word) || !(await isGerman())) return toLikeness([]);
+  if (plain.length === word.length || /[aou]e$/.test(word) || !(await isCompounding())) return toLikeness([]);
   const words = await vocabulary.beginning(session, plain, plain.length + maxHeadLength, maxWords);
   if (plain.length < minHeadLength) return toLikeness(words, true);
   for (const form of [plain, ...inflect(plain, stems)]) {
@@ -92,20 +102,20 @@ interface Tools {
 
 /**
  * Generates alternatives, the best kind first. Of each kind, words may be in no document that is searched.
- * @param isGerman whether the catalog is German: in English, `organ` is unrelated to an `organizer`
+ * @param isCompounding whether the catalog's language compounds words: in English, `organ` is unrelated to an `organizer`
  */
 export async function* generateSimilarWords(
   { vocabulary, stems }: Tools,
   session: Session,
   word: string,
-  isGerman: () => Promise<boolean>,
+  isCompounding: () => Promise<boolean>,
 ): AsyncGenerator<Likeness> {
   if (word.length >= minEndingLength) {
-    for (const form of [word, ...inflect(word, stems)])
+    for (const form of [word, ...inflectEnd(word, stems)])
       yield toLikeness(await vocabulary.ending(session, form, maxWords), form.length < minHeadLength);
   }
   const starts = [word, ...inflect(word, stems)].filter(({ length }) => length >= minStartLength);
-  if (starts.length > 0 && (await isGerman())) {
+  if (starts.length > 0 && (await isCompounding())) {
     for (const form of starts.sort((one, other) => one.length - other.length))
       yield toLikeness(await vocabulary.beginning(session, form, form.length + maxHeadLength, maxWords));
   }

@@ -21,15 +21,15 @@ interface QueryCaches {
   readonly meanings: CachedWords<Meaning>;
   readonly forms: CachedWords<readonly string[]>;
   readonly joined: CachedWords<ReadonlySet<string>>;
-  /** Whether the catalog is German, too, by types. */
-  readonly german: CachedWords<boolean>;
+  /** Whether the catalog's language compounds words, by types. */
+  readonly compounding: CachedWords<boolean>;
 }
 
 export const createQueryCaches = (): QueryCaches => ({
   meanings: createCachedWords(maxCached),
   forms: createCachedWords(maxCached),
   joined: createCachedWords(maxCached),
-  german: createCachedWords(maxCached),
+  compounding: createCachedWords(maxCached),
 });
 
 /** A word of a query, regardless of its importance. */
@@ -92,8 +92,8 @@ export interface QueryContext {
   readonly types: readonly DocumentType[];
   /** Whether the query is still being typed. */
   readonly isTyped: boolean;
-  /** Whether the catalog is German, too: determined once for all words of the query. */
-  isGerman(): Promise<boolean>;
+  /** Whether the catalog's language compounds words: determined once for all words of the query. */
+  isCompounding(): Promise<boolean>;
 }
 
 /** @returns the word without guesses */

@@ -6,7 +6,7 @@ const fillers: Readonly<Record<string, string>> = {
   en: 'and or the a an of for with without in on at to from by under my some any something anything is are what',
   es: 'y o el la los las un una de del para con sin en por al',
   fi: 'ja tai',
-  fr: 'et ou le la les un une de du des pour avec sans en dans sur au aux par',
+  fr: 'et ou a le la les un une de du des pour avec sans en dans sur au aux par',
   it: 'e o il lo la i gli le un una uno di del della per con senza in da',
   nl: 'en of de het een van voor met zonder in op te',
   no: 'og i av til for med en et den det de pa',

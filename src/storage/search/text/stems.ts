@@ -57,12 +57,24 @@ const parseEnds = (text: string): readonly (readonly [string, string])[] =>
 const plurals: Readonly<Partial<Record<Language, ReturnType<typeof parseEnds>>>> = {
   es: parseEnds('z:ces'),
   fr: parseEnds('u:ux ail:aux'),
+  da: parseEnds('el:ler'),
   it: parseEnds('go:ghi'),
   nl: parseEnds(
-    `s:zen f:ven rs:rsen aas:azen ees:ezen oos:ozen aaf:aven eef:even oof:oven
+    `s:zen f:ven s:sen aas:azen ees:ezen oos:ozen aaf:aven eef:even oof:oven
     b:bben f:ffen g:ggen l:llen m:mmen n:nnen p:ppen r:rren s:ssen`,
   ),
+  no: parseEnds('el:ler'),
   pt: parseEnds('ao:oes ao:aes ao:aos al:ais el:eis il:is il:eis ol:ois ul:uis m:ns'),
+  sv: parseEnds('el:lar el:ler'),
+};
+
+/** Languages, except German, that write compounds as one word, with endings that forms of their last word have. */
+const compounding: Readonly<Partial<Record<Language, readonly string[]>>> = {
+  da: ['e', 'er'],
+  fi: [],
+  nl: ['en'],
+  no: ['e', 'er'],
+  sv: ['a', 'ar', 'or', 'er'],
 };
 
 export type Stems = ReturnType<typeof createStems>;
@@ -87,6 +99,10 @@ export function createStems(chosen: readonly Language[]) {
     active.map(({ language, stem }) => stemWord(stem, language, word));
   const getStems = (word: string): readonly string[] => known.getOrCreate(word, makeStems);
   return {
+    /** Whether a chosen language writes any words together as one; German is a default, and says nothing of a shop. */
+    isCompounding: chosen.some(language => compounding[language] !== undefined),
+    /** Endings of nouns that another form may have in place of its own. */
+    endings: [...new Set(chosen.flatMap(language => compounding[language] ?? []))],
     /** The beginning that all forms of the word share, except those of `others`. */
     beginning(word: string): string {
       const lengths = active.map(({ stem }) => countSharedLetters(word, stem(word)));
