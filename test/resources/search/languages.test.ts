@@ -94,6 +94,7 @@ describeOnDatabases('searches in other languages on %s', kind => {
       ['under 500 kr jacka', 'Jacka'],
       ['jacka upp till 500 kronor', 'Jacka'],
       ['jas tot 50 euro', 'Oude jas'],
+      ['jas unter 50 fr', 'Oude jas'],
       ['olio 0,5 litri', 'Olio 0,5 l'],
       ['televisor 55"', 'Televisor 55 pulgadas'],
     ] as const) {

@@ -187,7 +187,7 @@ const limits: readonly (readonly string[])[] = [
   ...['tot', 'ate', 'do', 'ponizej', 'jusqua'],
 ].map(phrase => phrase.split(' '));
 const currencies: ReadonlySet<string> = new Set(
-  'eur euro euros usd dollar dollars gbp chf franken francs franchi sek dkk nok kr kronor kroner pln zl tl'.split(
+  'eur euro euros usd dollar dollars gbp chf fr franken francs franchi sek dkk nok kr kronor kroner pln zl tl'.split(
     ' ',
   ),
 );
