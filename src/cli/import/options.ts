@@ -39,8 +39,9 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   --set FIELD=VALUE   sets a field of all products, whatever the file says; may be repeated: --set brand=Acme
   --decimal MARK      point or comma: the decimal separator of amounts. Without it 1,234.50 and 1.234,50 are both
                       understood, and ambiguous amounts are refused
-  --currency CODE     for products without a currency in a column or beside an amount (352 AED, $12.99); default:
-                      DEFAULT_CURRENCY
+  --currency CODE     for products without a currency in a column, beside an amount (352 AED, $12.99) or in the name
+                      of the column of prices (Preis EUR, Price (USD), price_eur); default: DEFAULT_CURRENCY. Of
+                      several columns of prices, --map price=COLUMN decides
   --tag-separator S, --category-separator S
                       the separators of tags, and of the names in a category's path
   --weight-unit UNIT  g, kg, oz or lb: for weights without a unit

@@ -9,7 +9,8 @@ import {
   prepareRecord,
   type RecordCheck,
 } from '../../resources/products/import/prepared.ts';
-import { type Candidate, type Notices, readCandidates } from './candidates.ts';
+import type { Candidate, Notices } from './candidates/candidate.ts';
+import { readCandidates } from './candidates/index.ts';
 import type { ImportArguments } from './options.ts';
 import { getPreset } from './presets/index.ts';
 import { shortRow } from './presets/join.ts';

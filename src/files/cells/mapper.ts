@@ -12,6 +12,7 @@ import {
   withoutCurrency,
 } from './fields.ts';
 import { type Mapping, MappingError, pickMember, productFields } from './map.ts';
+import { amountFields, createAmountReader } from './price-columns.ts';
 import { TypedValue } from './typed.ts';
 
 export interface MapOptions {
@@ -106,7 +107,8 @@ function requireReader(field: string, mapping: Mapping): Reader {
   if (read === undefined) throw new MappingError(`there is no field "${field}"`);
   if (field === 'status' && column !== undefined)
     return (value, cells) => read(toStatus(value, column), cells);
-  return read;
+  const isAmount = column !== undefined && amountFields.some(name => name === field);
+  return isAmount ? createAmountReader(column, read) : read;
 }
 
 /** Finds the columns of fields in a table: by exact name, or ignoring case, or if not mapped, also `_`, `-`, spaces. */

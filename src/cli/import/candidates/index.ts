@@ -1,0 +1,119 @@
+/** Reads unchecked candidates for products from a file: one per record, or with a preset one per group of rows. */
+import { type Mapping, pickMember, productFields } from '../../../files/cells/map.ts';
+import { createRecordMapper, findRepeatedAttribute, type Mapper } from '../../../files/cells/mapper.ts';
+import { amountFields, findColumnCurrency, findPriceColumns } from '../../../files/cells/price-columns.ts';
+import type { SourceRecord } from '../../../files/read.ts';
+import type { ImportArguments } from '../options.ts';
+import { readTemplateColumns } from '../presets/feeds/template.ts';
+import { formatProposal } from '../presets/index.ts';
+import { addIdentity } from '../repeats.ts';
+import { checkArray, type ImportSource } from '../source.ts';
+import { type Candidate, type Notices, requireMapped } from './candidate.ts';
+import { readRowCandidates } from './rows.ts';
+
+/** @param again opens the same file again, from its beginning */
+export function readCandidates(
+  source: ImportSource,
+  again: () => Promise<ImportSource>,
+  request: ImportArguments,
+  notices: Notices,
+): AsyncGenerator<readonly Candidate[]> {
+  return request.preset === undefined
+    ? readRecordCandidates(source, request, notices)
+    : readRowCandidates(source, again, request, request.preset, notices);
+}
+
+async function* readRecordCandidates(
+  source: ImportSource,
+  request: ImportArguments,
+  notices: Notices,
+): AsyncGenerator<readonly Candidate[]> {
+  let { mapping } = request;
+  let mapper = createRecordMapper(request);
+  let position = 0;
+  let looked = false;
+  for await (const batch of source.records) {
+    const candidates: Candidate[] = [];
+    for (const record of batch) {
+      position += 1;
+      notices.rows = position;
+      if (record.fatal === true) {
+        const proposal = formatProposal(
+          request.fileName,
+          (await readTemplateColumns(record, request.file)) ?? [],
+        );
+        throw new Error(proposal || `line ${record.line} ${record.error}`);
+      }
+      if (position === 1 && source.format === 'json') await checkArray(record, request);
+      if (!looked && record.value !== undefined) {
+        const template = await readTemplateColumns(record, request.file);
+        const proposal = formatProposal(request.fileName, template ?? record.columns ?? []);
+        mapping = addPriceColumns(record, request);
+        mapper = createRecordMapper({ ...request, mapping });
+        checkColumns(record, { ...request, mapping }, proposal);
+        sayCurrencies(mapping, request, notices);
+        if (record.columns !== undefined) {
+          if (proposal !== '') notices.say(proposal);
+          notices.unused = mapper.unused(record.columns);
+        }
+        looked = true;
+      }
+      candidates.push(toCandidate(record, position, mapping, mapper));
+    }
+    yield candidates;
+  }
+}
+
+/** Adds the columns of amounts whose names have a currency. @throws PriceColumnsError */
+function addPriceColumns({ columns = [], value = {} }: SourceRecord, request: ImportArguments): Mapping {
+  const { mapping, set, cells } = request;
+  const isFree = (field: string) =>
+    !mapping.has(field) && !set.has(field) && pickMember(value, field) === undefined;
+  return new Map([...mapping, ...findPriceColumns(columns, isFree, cells)]);
+}
+
+/** Reports the currencies that names of columns have, since a word such as `all` may have been meant otherwise. */
+function sayCurrencies(mapping: Mapping, { cells }: ImportArguments, { say }: Notices): void {
+  for (const field of amountFields) {
+    const column = mapping.get(field);
+    const currency = column === undefined ? undefined : findColumnCurrency(column, cells);
+    if (currency !== undefined) say(`the column "${column}" is read as ${field} in ${currency}`);
+  }
+}
+
+function toCandidate(record: SourceRecord, position: number, mapping: Mapping, mapper: Mapper): Candidate {
+  const { line, raw, value, error = 'cannot be read', short } = record;
+  if (value === undefined) return { line, raw, fields: undefined, error, position };
+  const fields = addIdentity(mapper.map(value, record.columns), value);
+  // An empty CSV cell means no value; in JSON, null and an empty description are values.
+  if (record.columns === undefined) keepExplicit(value, mapping, fields);
+  return { line, raw, fields, columns: mapping, position, short };
+}
+
+function keepExplicit(
+  value: Readonly<Record<string, unknown>>,
+  mapping: Mapping,
+  mapped: Record<string, unknown>,
+): void {
+  for (const field of productFields) {
+    if (mapped[field] !== undefined) continue;
+    const given = value[mapping.get(field) ?? field];
+    if (given === null || (given === '' && field === 'description')) mapped[field] = given;
+  }
+}
+
+/** @param proposal suggests a preset, if a shop has written the file; empty otherwise */
+function checkColumns(record: SourceRecord, { mapping, set }: ImportArguments, proposal: string): void {
+  const { value: first = {}, columns } = record;
+  const names = Object.keys(first).join(', ');
+  requireMapped(first, mapping);
+  if (columns === undefined) return;
+  const repeated = findRepeatedAttribute(columns, mapping);
+  if (repeated !== undefined) throw new Error(`of the columns, ${repeated}`);
+  for (const field of ['name', 'price']) {
+    if (mapping.has(field) || set.has(field) || pickMember(first, field) !== undefined) continue;
+    throw new Error(
+      proposal || `there is no column "${field}": name it with --map ${field}=COLUMN, one of ${names}`,
+    );
+  }
+}
