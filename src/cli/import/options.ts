@@ -14,7 +14,7 @@ import {
   requireOnePositional,
   UsageError,
 } from '../usage.ts';
-import { type PresetName, presetNames } from './presets/preset.ts';
+import { jsonPresetNames, type PresetName, presetNames } from './presets/preset.ts';
 
 export const help = `Usage: catalog import FILE|- [OPTIONS]
 
@@ -24,7 +24,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
                       objects, as it is or packed with gzip; - reads standard input. With --preset google or meta
                       also a feed as XML
   --preset SHOP       reads a file as this shop exports it: shopify, woocommerce, magento, google (a feed for
-                      Merchant Center) or meta. Rows of variants and images are joined to their products
+                      Merchant Center) or meta. Rows of variants and images are joined to their products. shopify
+                      also reads the JSON of /products.json, woocommerce that of /wp-json/wc/v3/products
   --format FORMAT     csv, ndjson or json; without it, detected from the file's name and beginning
   --encoding NAME     utf-8, utf-16le, utf-16be or windows-1252; without it, detected from the file's bytes.
                       Others must be named: windows-1250 to windows-1258, windows-874, shift_jis, euc-jp, gb18030,
@@ -151,8 +152,8 @@ export function parseArguments(args: string[]): ImportArguments {
   if (preset === undefined && dropUnknown) throw new UsageError('--drop-unknown is for a --preset only');
   const drop = values.drop ?? [];
   if (preset === undefined && drop.length > 0) throw new UsageError('--drop is for a --preset only');
-  if (preset !== undefined && format !== undefined && format !== 'csv')
-    throw new UsageError('--preset is for CSV only');
+  if (preset !== undefined && format !== undefined && format !== 'csv' && !jsonPresetNames.includes(preset))
+    throw new UsageError(`--preset ${preset} is for CSV only`);
   if (preset !== undefined && skip > 0)
     throw new UsageError(
       '--skip cannot be used with --preset: imported records are recognised and not written twice',

@@ -268,7 +268,7 @@ const usage: readonly (readonly [options: readonly string[], says: string])[] = 
     ['--preset', 'meta', '--skip', '1'],
     '--skip cannot be used with --preset: imported records are recognised and not written twice',
   ],
-  [['--preset', 'meta', '--format', 'json'], '--preset is for CSV only'],
+  [['--preset', 'meta', '--format', 'json'], '--preset meta is for CSV only'],
   [['--decimal', 'dot'], '--decimal is one of point, comma, not "dot"'],
   [['--currency', 'eur'], '--currency must be three capital letters (ISO 4217), not "eur"'],
   [['--set', 'colour'], '--set: takes FIELD=VALUE, not "colour"'],

@@ -5,7 +5,7 @@ import { amountFields, findColumnCurrency, findPriceColumns } from '../../../fil
 import type { SourceRecord } from '../../../files/read.ts';
 import type { ImportArguments } from '../options.ts';
 import { readTemplateColumns } from '../presets/feeds/template.ts';
-import { formatProposal } from '../presets/index.ts';
+import { formatJsonProposal, formatProposal } from '../presets/index.ts';
 import { addIdentity } from '../repeats.ts';
 import { checkArray, type ImportSource } from '../source.ts';
 import { type Candidate, type Notices, requireMapped } from './candidate.ts';
@@ -47,15 +47,17 @@ async function* readRecordCandidates(
       if (position === 1 && source.format === 'json') await checkArray(record, request);
       if (!looked && record.value !== undefined) {
         const template = await readTemplateColumns(record, request.file);
-        const proposal = formatProposal(request.fileName, template ?? record.columns ?? []);
+        const columns = template ?? record.columns;
+        const proposal =
+          columns === undefined
+            ? formatJsonProposal(request.fileName, record.value)
+            : formatProposal(request.fileName, columns);
         mapping = addPriceColumns(record, request);
         mapper = createRecordMapper({ ...request, mapping });
         checkColumns(record, { ...request, mapping }, proposal);
         sayCurrencies(mapping, request, notices);
-        if (record.columns !== undefined) {
-          if (proposal !== '') notices.say(proposal);
-          notices.unused = mapper.unused(record.columns);
-        }
+        if (proposal !== '') notices.say(proposal);
+        if (record.columns !== undefined) notices.unused = mapper.unused(record.columns);
         looked = true;
       }
       candidates.push(toCandidate(record, position, mapping, mapper));
@@ -107,8 +109,9 @@ function checkColumns(record: SourceRecord, { mapping, set }: ImportArguments, p
   const { value: first = {}, columns } = record;
   const names = Object.keys(first).join(', ');
   requireMapped(first, mapping);
-  if (columns === undefined) return;
-  const repeated = findRepeatedAttribute(columns, mapping);
+  // Each record of JSON may have other members, and is refused by itself, unless no record of the file can be read.
+  if (columns === undefined && proposal === '') return;
+  const repeated = findRepeatedAttribute(columns ?? [], mapping);
   if (repeated !== undefined) throw new Error(`of the columns, ${repeated}`);
   for (const field of ['name', 'price']) {
     if (mapping.has(field) || set.has(field) || pickMember(first, field) !== undefined) continue;

@@ -1,5 +1,6 @@
 /** Reads candidates with a preset: one for each group of rows of a shop's file. */
 import { createRecordMapper, type Mapper, nameUnnamed } from '../../../files/cells/mapper.ts';
+import type { FileFormat } from '../../../files/read.ts';
 import { isObject } from '../../../json-object.ts';
 import type { ImportArguments } from '../options.ts';
 import { createAttributeDropper, createAttributeKeyMaker } from '../presets/attributes.ts';
@@ -18,6 +19,7 @@ import {
 } from '../presets/preset.ts';
 import type { ImportSource } from '../source.ts';
 import { type Candidate, type Notices, requireMapped } from './candidate.ts';
+import { readTable } from './tables.ts';
 
 /** Maps members to their columns, once for each header, except members that the command line sets. */
 function createColumnNamer({ members }: Preset, { mapping, set }: ImportArguments) {
@@ -38,10 +40,12 @@ function createColumnNamer({ members }: Preset, { mapping, set }: ImportArgument
 
 const createDrafting = (
   { cells, imageBase, dropUnknown }: ImportArguments,
+  format: FileFormat,
   drop: Drafting['drop'],
   { note }: Notices,
 ): Drafting => ({
-  cells,
+  // In JSON, tags are a list.
+  cells: format === 'csv' || format === 'xml' ? cells : { ...cells, tagSeparator: undefined },
   imageBase,
   dropUnknown,
   drop,
@@ -66,7 +70,7 @@ export async function* readRowCandidates(
   const join = createRowJoiner(preset, fileName, notices.note);
   const mapper = createRecordMapper({ ...request, only: true });
   const dropper = createAttributeDropper(request.drop, notices.note);
-  const drafting = createDrafting(request, dropper.drop, notices);
+  const drafting = createDrafting(request, source.format, dropper.drop, notices);
   const nameColumns = createColumnNamer(preset, request);
   let columns: readonly string[] | undefined;
   const lookAt = (all: readonly string[]) => {
@@ -74,22 +78,18 @@ export async function* readRowCandidates(
     requireMapped(Object.fromEntries(all.map(name => [name, ''])), request.mapping);
     notices.unused = [...(dropUnknown ? resolveColumns(preset, all).rest : []), ...nameUnnamed(all)];
   };
-  for await (const batch of source.records) {
+  for await (const batch of readTable(source, preset, fileName)) {
     for (const record of batch) {
       if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
-      if (source.format !== 'csv' && source.format !== 'xml')
-        throw new Error(
-          `${fileName} is ${source.format.toUpperCase()}; ${preset.file} is a table: CSV or TSV`,
-        );
-      // All rows of a table have the columns of the first; the elements of a feed are known only at its end.
+      // All rows of a CSV have the columns of the first; those of a feed, or of JSON, are known only at its end.
       if (columns === undefined && record.columns !== undefined && source.format === 'csv')
         lookAt(record.columns);
       columns = record.columns ?? columns;
       join.survey(record);
     }
   }
-  const feedColumns = source.format === 'xml' ? columns : undefined;
-  if (feedColumns !== undefined) lookAt(feedColumns);
+  const allColumns = source.format === 'csv' ? undefined : columns;
+  if (allColumns !== undefined) lookAt(allColumns);
   const toJoinedCandidate = (joined: Joined, position: number): Candidate =>
     'rows' in joined
       ? draftCandidate(joined.rows, position)
@@ -119,11 +119,11 @@ export async function* readRowCandidates(
   let rows = 0;
   const second = await again();
   notices.bytesRead = () => second.bytesRead();
-  for await (const batch of second.records) {
+  for await (const batch of readTable(second, preset, fileName)) {
     for (const record of batch) {
       position += 1;
       notices.rows = position;
-      const joined = join.take(feedColumns === undefined ? record : { ...record, columns: feedColumns });
+      const joined = join.take(allColumns === undefined ? record : { ...record, columns: allColumns });
       if (joined === undefined) continue;
       candidates.push(toJoinedCandidate(joined, position));
       rows += 'rows' in joined ? joined.rows.length : 1;

@@ -1,9 +1,10 @@
 /** The presets, and the detection of a preset by a file's header. */
 import { findMissingColumns, looksLike } from './columns.ts';
 import { google, meta } from './feeds/index.ts';
+import { findProducts } from './json.ts';
 import { magento } from './magento.ts';
 import type { Preset, PresetName } from './preset.ts';
-import { shopify } from './shopify.ts';
+import { shopify } from './shopify/index.ts';
 import { woocommerce } from './woocommerce/index.ts';
 
 const presets: Readonly<Record<PresetName, Preset>> = { shopify, woocommerce, magento, google, meta };
@@ -26,6 +27,14 @@ export function formatProposal(file: string, columns: readonly string[]): string
   return preset === undefined
     ? ''
     : `${file} looks like ${preset.file}: --preset ${preset.name} reads all of it`;
+}
+
+/** Like `formatProposal`, for a record of JSON. */
+export function formatJsonProposal(file: string, record: Readonly<Record<string, unknown>>): string {
+  for (const { name, json } of inOrder)
+    if (json !== undefined && findProducts(record, json.isProduct) !== undefined)
+      return `${file} looks like ${json.file}: --preset ${name} reads all of it`;
+  return '';
 }
 
 /** @throws Error with one line when a file with these columns does not fit the preset */

@@ -29,7 +29,11 @@ export const shortRow = 'rows have fewer cells than the header: the others were 
 const repeatedRow = 'rows that repeat a sku were left out: the last counts, or the product with variants';
 
 /** The text of all rows of a product, for a file of rejected records. */
-export const joinRaw = (rows: readonly Pick<Row, 'raw'>[]): string => rows.map(({ raw }) => raw).join('\n');
+export const joinRaw = (rows: readonly Pick<Row, 'raw'>[]): string =>
+  rows
+    .map(({ raw }) => raw)
+    .filter(raw => raw !== '')
+    .join('\n');
 
 /** @param note counts rows that are not imported, by reason, and rows that lack cells */
 export function createRowJoiner(preset: Preset, file: string, note: (text: string) => void) {

@@ -8,6 +8,23 @@ export const presetNames = ['shopify', 'woocommerce', 'magento', 'google', 'meta
 
 export type PresetName = (typeof presetNames)[number];
 
+/** The presets that also read JSON. */
+export const jsonPresetNames: readonly PresetName[] = ['shopify', 'woocommerce'];
+
+/** The cells of a row by the names of their columns. */
+export type Cells = Readonly<Record<string, string>>;
+
+/** Products as the API of a shop gives them: they are converted to the rows of its export. */
+export interface JsonProducts {
+  /** The name for such a file in messages. */
+  readonly file: string;
+  /** What such a file may contain, for messages. */
+  readonly accepted: string;
+  isProduct(value: Readonly<Record<string, unknown>>): boolean;
+  /** @returns the rows of one product, or of a part of it, under the columns of an export in English */
+  toRows(product: Readonly<Record<string, unknown>>): readonly Cells[];
+}
+
 /** The columns of a shop's file by the names that its preset gives them. */
 export interface Columns {
   /** All columns, by their names in the file. */
@@ -107,6 +124,8 @@ export interface Preset {
   readonly signs: readonly (readonly string[])[];
   /** Further columns that the preset reads itself, or that mean nothing outside the shop. */
   readonly takes?: RegExp;
+  /** The same products as JSON, if the preset reads them. */
+  readonly json?: JsonProducts;
   /** Whether such files may also be XML. */
   readonly isFeed?: boolean;
   /** Columns that may occur several times in a file; one that occurs once holds a list with commas. */

@@ -4,34 +4,27 @@ import { findWeightUnit, type WeightUnit } from '../../../../files/cells/weight.
 import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
 import {
   decodePlainText,
-  outOfStock,
   parseAddresses,
   parseGtin,
+  parseLabels,
   parsePath,
   parseTags,
   parseVariantImage,
-  readPiecesCell,
   readWeightCell,
   restoreLineEnds,
-  uncounted,
 } from '../cells.ts';
 import { collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from '../draft.ts';
-import {
-  type Drafting,
-  type Preset,
-  type Row,
-  RowProblem,
-  type Stock,
-  type Uncounted,
-  type Variant,
-} from '../preset.ts';
+import { type Drafting, type Preset, type Row, RowProblem, type Variant } from '../preset.ts';
 import { readSaleDates, readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readDescription } from '../rows.ts';
 import { translateColumns } from './columns.ts';
+import { json } from './json.ts';
+import { readShopStock, readTypes } from './stock.ts';
 
 export const woocommerce: Preset = {
   name: 'woocommerce',
   file: 'a product export of WooCommerce',
+  json,
   columns: {
     id: ['ID'],
     type: ['Type'],
@@ -52,6 +45,7 @@ export const woocommerce: Preset = {
     categories: ['Categories'],
     tags: ['Tags'],
     images: ['Images'],
+    imageTexts: ['Image texts'],
     parent: ['Parent'],
     brands: ['Brands', 'Brand'],
   },
@@ -95,6 +89,7 @@ export const woocommerce: Preset = {
     );
     for (const { name, values } of described) if (!chosen.has(name)) attributes.add(name, values);
     noteLeftOut(parent, variations, drafting);
+    if (all.length === 0 && readTypes(parent).has('variable')) drafting.note(withoutVariations);
     const variants = keepFewOptions(
       variations.map(row => readVariant(row, { parent, options }, drafting, attributes)),
       attributes,
@@ -102,7 +97,7 @@ export const woocommerce: Preset = {
     );
     const own = [parent, ...variations] as const;
     const product = foldRows(parent, variations);
-    const images = own.flatMap(row => parseAddresses(row.text('images'), drafting));
+    const images = own.flatMap(row => readImages(row, drafting));
     const description = readDescription(
       own,
       attributes,
@@ -133,10 +128,7 @@ export const woocommerce: Preset = {
         ...(variants.length > 0 ? { stock: undefined, price: undefined } : {}),
       },
       variants,
-      images: collectImages(
-        images.map(url => ({ url })),
-        drafting,
-      ),
+      images: collectImages(images, drafting),
       attributes: attributes.all(),
       options,
     };
@@ -153,8 +145,12 @@ function findSecret({ columns }: Row): (column: string) => boolean {
   return column => secret.has(column);
 }
 
-/** The types of a product, such as `simple, downloadable, virtual`. */
-const readTypes = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
+/** An export has no texts of images, but the API of the shop does. */
+function readImages(row: Row, drafting: Drafting) {
+  const urls = parseAddresses(row.text('images'), drafting);
+  const texts = parseLabels(row.text('imageTexts'), urls.length);
+  return urls.map((url, index) => ({ url, alt: texts[index] }));
+}
 
 /** Plugins add types such as `subscription_variation`. */
 const isVariation = (row: Row): boolean =>
@@ -209,6 +205,7 @@ function noteLeftOut(parent: Row, variations: readonly Row[], { note }: Drafting
   }
 }
 
+const withoutVariations = 'products with variations got no variants: the file has none of their variations';
 const valuesLeftOut = 'option values that no variation has were left out';
 
 /** The value of an option that a variation leaves open. */
@@ -239,38 +236,18 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet):
     gtin,
     ...readSalePrices(row, { regular: 'regular', sale: 'sale', ...dates }, drafting, attributes),
     weight: readWeightCell(row, 'weight', chooseWeightUnit(row, drafting), drafting),
-    stock: readStock(row, drafting),
+    stock: readShopStock(row, drafting),
   };
 }
 
+const withoutUnit = 'weights without a unit were read as kg; --weight-unit names another unit';
+
 /** The unit is in the name of the column: `Weight (lbs)`. */
-function chooseWeightUnit(row: Row, { cells }: Drafting): WeightUnit {
+function chooseWeightUnit(row: Row, { cells, note }: Drafting): WeightUnit {
   const unit = /[(（]([a-z]{1,4})[)）]/i.exec(row.columns.found.get('weight') ?? '')?.[1] ?? '';
-  return findWeightUnit(unit) ?? cells.weightUnit ?? 'kg';
-}
-
-const sharedStock =
-  'variants are sold without a limit: the shop tracks their stock only in total, on the product';
-
-const soldElsewhere =
-  'external products, which another shop sells, got no stock: they cannot be ordered here';
-
-function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
-  if (readTypes(row).has('external')) {
-    drafting.note(soldElsewhere);
-    return outOfStock;
-  }
-  const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
-  // The stock of all variations is counted together, which variants here cannot express.
-  const isShared = row.text('stock') === 'parent';
-  const inStock = row.text('inStock').toLowerCase();
-  const isOut = inStock === '0' || inStock === 'no';
-  const pieces = isShared ? undefined : readPiecesCell(row, 'stock', drafting, isOut);
-  if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
-  if (inStock === 'backorder') return { ...outOfStock, backorder: true };
-  if (isOut) return outOfStock;
-  if (isShared) drafting.note(sharedStock);
-  return inStock === '' ? undefined : uncounted;
+  const named = findWeightUnit(unit) ?? cells.weightUnit;
+  if (named === undefined && row.text('weight') !== '') note(withoutUnit);
+  return named ?? 'kg';
 }
 
 /** A disabled variation is exported as private; that of a draft as a draft, whether it is enabled or not. */

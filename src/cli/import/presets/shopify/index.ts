@@ -1,6 +1,6 @@
 /** Reads product exports of Shopify, which have a row for each variant and each image, joined by handle. */
-import { splitList } from '../../../files/cells/list.ts';
-import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
+import { splitList } from '../../../../files/cells/list.ts';
+import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
 import {
   parseAddresses,
   parseGtin,
@@ -10,8 +10,8 @@ import {
   readPiecesCell,
   readWeightCell,
   uncounted,
-} from './cells.ts';
-import { collectImages } from './draft.ts';
+} from '../cells.ts';
+import { collectImages } from '../draft.ts';
 import {
   type Draft,
   type Drafting,
@@ -21,9 +21,10 @@ import {
   type Stock,
   type Uncounted,
   type Variant,
-} from './preset.ts';
-import { readAmountCell, requireOneCurrency } from './prices.ts';
-import { foldRows, keepOthers, readAgreed } from './rows.ts';
+} from '../preset.ts';
+import { readAmountCell, requireOneCurrency } from '../prices.ts';
+import { foldRows, keepOthers, readAgreed } from '../rows.ts';
+import { json } from './json.ts';
 
 /** The value that Shopify writes for the only option of a product without options. */
 const noOption = 'Default Title';
@@ -32,6 +33,7 @@ const optionNumbers = ['1', '2', '3'] as const;
 export const shopify: Preset = {
   name: 'shopify',
   file: 'a product export of Shopify',
+  json,
   columns: {
     handle: ['Handle', 'URL handle'],
     title: ['Title'],
