@@ -93,7 +93,12 @@ describe('mapping', () => {
     ['discontinued: false', 'status=isDiscontinued', { isDiscontinued: false }, { status: 'active' }],
     ['archived: TRUE', 'status=meta.is_archived', { meta: { is_archived: 'TRUE' } }, { status: 'archived' }],
     ['discontinued: anything else', 'status=Discontinued', { Discontinued: 'maybe' }, { status: 'maybe' }],
-    ['yes or no in another column', 'status=visible', { visible: '1' }, { status: '1' }],
+    ['active: 0', 'status=Active (0/1)', { 'Active (0/1)': '0' }, { status: 'archived' }],
+    ['aktiv: Y', 'status=Aktiv', { Aktiv: 'Y' }, { status: 'active' }],
+    ['is visible: FALSCH', 'status=Is Visible', { 'Is Visible': 'FALSCH' }, { status: 'archived' }],
+    ['enabled: 1', 'status=enabled', { enabled: 1 }, { status: 'active' }],
+    ['discontinued: yes', 'status=discontinued', { discontinued: 'yes' }, { status: 'archived' }],
+    ['yes or no in another column', 'status=featured', { featured: '1' }, { status: '1' }],
     ['status in words', '', { status: 'archived' }, { status: 'archived' }],
   ];
   for (const [what, map, record, expected] of cases) {

@@ -62,7 +62,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
 
 A record needs name and price, and follows the same rules as POST /v1/products. Tags are separated by ; or |, images
 by spaces, commas or |. A status is active or archived, or a synonym that shops use (publish, draft);
---map status=archived reads a column archived of true/false or 1/0, and --map status=discontinued a column discontinued.
+--map status=archived reads a column archived (or discontinued) of true/false, yes/no or 1/0, --map status=active one
+called active (or enabled, published, visible, online, Aktiv, …) of the same words.
 options, attributes, images and variants may be JSON. A record's variants are added to its product, or update the
 variants with the same sku or options; none is deleted.
 
@@ -127,7 +128,6 @@ export interface ImportArguments {
   readonly mapping: Mapping;
   readonly set: Mapping;
   readonly cells: CellOptions;
-  readonly imageBase: string | undefined;
   readonly dropUnknown: boolean;
   /** Names of attributes that a preset leaves out. */
   readonly drop: readonly string[];
@@ -164,6 +164,7 @@ export function parseArguments(args: string[]): ImportArguments {
     tagSeparator: parseSeparatorOption(values['tag-separator'], '--tag-separator'),
     categorySeparator: parseSeparatorOption(values['category-separator'], '--category-separator'),
     weightUnit: parseChoiceOption(values['weight-unit'], '--weight-unit', weightUnits),
+    imageBase: parseBaseOption(values['image-base']),
   } as const;
   const file = requireOnePositional(positionals, 'FILE');
   return {
@@ -177,7 +178,6 @@ export function parseArguments(args: string[]): ImportArguments {
     mapping: parseMappingOption('--map', () => parseMapping((values.map ?? []).join(','))),
     set: parseSettingsOption(values.set ?? [], cells),
     cells,
-    imageBase: parseBaseOption(values['image-base']),
     dropUnknown,
     drop,
     dryRun: values['dry-run'] === true,

@@ -103,7 +103,7 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
   const bare = given.normalize('NFKC').trim();
   if (decimal !== 'comma' && plain.test(bare)) return toAmount(Number(bare), undefined);
   // Adds a zero before a decimal mark without one, as in `.5`; the point of `Rs.100` belongs to the currency.
-  const text = bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&');
+  const text = replaceDash(bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&'));
   const found = text.length > maxLength ? null : digits.exec(text);
   if (found === null) return 'must be a number';
   const before = text.slice(0, found.index).trim();
@@ -119,6 +119,12 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
   const amount = toAmount(Number(number.digits) * (negative ? -1 : 1), code);
   return typeof amount === 'string' || choices.length < 2 ? amount : { ...amount, choices };
 }
+
+/** Replaces the dash for no cents, as in `12,-` or `CHF 1'200.–`; zeros keep the mark if the text has another one. */
+const replaceDash = (text: string): string =>
+  text.replace(/(?<=\d)([.,])[-–—]{1,2}(?!\d)/u, (_, mark: string, at: number) =>
+    /[.,]/.test(text.slice(0, at)) ? `${mark}00` : '',
+  );
 
 const toAmount = (value: number, currency: string | undefined): Amount | string =>
   Number.isFinite(value) ? { value, currency } : 'must be a number';

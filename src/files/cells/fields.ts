@@ -2,7 +2,7 @@
 import { attributeKey, toAttributeKey } from '../../attribute-key.ts';
 import { isObject } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount, readCurrency } from './amount.ts';
-import { encodeSpaces, splitAddresses, toList, toPath } from './list.ts';
+import { addBase, encodeSpaces, splitAddresses, toList, toPath } from './list.ts';
 import { type AttributeTypes, parseBoolean, readTypedValue } from './typed.ts';
 import { findWeightUnit, readWeight, type WeightUnit } from './weight.ts';
 
@@ -17,6 +17,8 @@ export interface CellOptions {
   readonly categorySeparator?: string | undefined;
   /** The unit of weights that name none. */
   readonly weightUnit?: WeightUnit | undefined;
+  /** The prefix of images that are only paths. */
+  readonly imageBase?: string | undefined;
   /** The types of the attributes that the catalog defines. */
   readonly types?: AttributeTypes | undefined;
 }
@@ -90,11 +92,15 @@ const toPaths: Reader = (value, { categorySeparator }) => {
   return Array.isArray(items) ? items.map(item => splitPath(toText(item, {}), categorySeparator)) : items;
 };
 
-const toImage = (value: unknown): unknown => {
-  if (typeof value === 'string') return { url: value };
+const toAddress: Reader = (value, { imageBase }) =>
+  typeof value === 'string' && value !== '' ? addBase(value, imageBase) : value;
+
+const toImage: Reader = (value, options) => {
+  if (typeof value === 'string') return { url: toAddress(value, options) };
   if (!isObject(value)) return value;
+  const url = toAddress(value.url, options);
   // The other members are what a catalog adds for its own uploads.
-  return value.alt === undefined ? { url: value.url } : { url: value.url, alt: value.alt };
+  return value.alt === undefined ? { url } : { url, alt: value.alt };
 };
 
 const toImages: Reader = (value, options) => {
@@ -102,7 +108,7 @@ const toImages: Reader = (value, options) => {
     typeof value === 'string' && !value.startsWith('[')
       ? splitAddresses(value).map(encodeSpaces)
       : parseJson(value, options);
-  return Array.isArray(items) ? items.map(toImage) : items;
+  return Array.isArray(items) ? items.map(item => toImage(item, options)) : items;
 };
 
 /** Reads `{"tracked": true, "onHand": 5}`, or only a number of pieces. */
@@ -143,7 +149,7 @@ const variantReaders: Readonly<Record<string, Reader>> = {
   compareAtPrice: toAmount,
   weight: toWeight,
   stock: toStock,
-  image: keepAsItIs,
+  image: toAddress,
   imageId: keepAsItIs,
   position: keepAsItIs,
 };

@@ -83,5 +83,9 @@ export function splitAddresses(text: string): string[] {
   });
 }
 
+/** Puts the base before a path; a URL stays as it is. */
+export const addBase = (url: string, base: string | undefined): string =>
+  base === undefined || isAddress(url) ? url : `${base.replace(/\/$/, '')}/${url.replace(/^\//, '')}`;
+
 /** Encodes spaces, which shops write in URLs. */
 export const encodeSpaces = (url: string): string => url.replace(/\s/g, encodeURIComponent);

@@ -13,7 +13,7 @@ import {
 } from './fields.ts';
 import { type Mapping, MappingError, pickMember, productFields } from './map.ts';
 import { amountFields, createAmountReader } from './price-columns.ts';
-import { TypedValue } from './typed.ts';
+import { parseBoolean, TypedValue } from './typed.ts';
 
 export interface MapOptions {
   readonly mapping: Mapping;
@@ -215,16 +215,20 @@ function refuseAmount(members: Record<string, unknown>, name: string): void {
 }
 
 const archivedColumn = /^(?:is[ _-]?)?(?:archived|discontinued)$/i;
+const activeColumn =
+  /^(?:is[ _-]?)?(?:active|enabled|published|visible|online|aktiv|actif|activo|attivo|actief)$/i;
 
 /**
  * Converts a mapped `status`. If the column is called archived or discontinued (`Discontinued`, `is_archived`,
- * `isDiscontinued`), a boolean (true, false, 1, 0) means `archived` or `active`. Any other value, or one from any
- * other column, is read as in a status column.
+ * `isDiscontinued`), a boolean (true, yes, 1) means `archived` or `active`; in a column called active, enabled and the
+ * like (`Active (0/1)`, `Aktiv`) the reverse. Any other value, or one from any other column, is read as in a status
+ * column.
  */
 function toStatus(value: unknown, column: string): unknown {
-  if (!archivedColumn.test(column.slice(column.lastIndexOf('.') + 1))) return value;
-  const word = String(value).trim().toLowerCase();
-  if (word === 'true' || word === '1') return 'archived';
-  if (word === 'false' || word === '0') return 'active';
-  return value;
+  const [name = ''] = column.slice(column.lastIndexOf('.') + 1).split('(');
+  const isArchived = archivedColumn.test(name.trim());
+  if (!isArchived && !activeColumn.test(name.trim())) return value;
+  const flag = parseBoolean(typeof value === 'number' ? String(value) : value);
+  if (typeof flag !== 'boolean') return value;
+  return flag === isArchived ? 'archived' : 'active';
 }

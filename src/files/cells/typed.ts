@@ -72,10 +72,14 @@ export function parseTypedText(text: string, type: AttributeType, options: Amoun
   }
 }
 
+/** Databases write a letter, spreadsheets a word in the user's language. */
+const yesWords: ReadonlySet<string> = new Set('true 1 yes y ja wahr vrai oui verdadero vero waar'.split(' '));
+const noWords: ReadonlySet<string> = new Set('false 0 no n nein falsch faux non falso onwaar'.split(' '));
+
 /** Converts the usual words for true and false; returns any other value unchanged. */
 export function parseBoolean(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const word = value.trim().toLowerCase();
-  if (['true', '1', 'yes', 'ja'].includes(word)) return true;
-  return ['false', '0', 'no', 'nein'].includes(word) ? false : value;
+  if (yesWords.has(word)) return true;
+  return noWords.has(word) ? false : value;
 }

@@ -30,11 +30,14 @@ export interface Notices {
   bytesRead?: () => number;
 }
 
-/** A missing column that the command line names is a mistake in the command: report it once, not for each line. */
-export function requireMapped(first: Readonly<Record<string, unknown>>, mapping: Mapping): void {
+/**
+ * A missing column that the command line names is a mistake in the command: report it once, not for each line.
+ * @param hint follows the message
+ */
+export function requireMapped(first: Readonly<Record<string, unknown>>, mapping: Mapping, hint = ''): void {
   for (const [field, column] of mapping) {
     if (pickMember(first, column) !== undefined) continue;
     const names = Object.keys(first).join(', ');
-    throw new Error(`the first record has no column "${column}" for ${field}; it has ${names}`);
+    throw new Error(`the first record has no column "${column}" for ${field}; it has ${names}${hint}`);
   }
 }

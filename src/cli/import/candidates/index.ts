@@ -61,6 +61,7 @@ async function* readRecordCandidates(
         looked = true;
       }
       candidates.push(toCandidate(record, position, mapping, mapper));
+      noteCommas(record, mapping, request, notices);
     }
     yield candidates;
   }
@@ -83,6 +84,21 @@ function sayCurrencies(mapping: Mapping, { cells }: ImportArguments, { say }: No
   }
 }
 
+/** Other shops than those of the presets also separate tags by commas, which are part of a tag here. */
+function noteCommas(
+  { columns, value = {} }: SourceRecord,
+  mapping: Mapping,
+  { cells }: ImportArguments,
+  { note }: Notices,
+): void {
+  if (columns === undefined || cells.tagSeparator !== undefined) return;
+  const tags = pickMember(value, mapping.get('tags') ?? 'tags');
+  if (typeof tags === 'string' && /,/.test(tags) && !/^\[|[;|]/.test(tags)) note(oneTag);
+}
+
+const oneTag =
+  'records have commas in their only tag: if they separate tags, import again with --tag-separator ,';
+
 function toCandidate(record: SourceRecord, position: number, mapping: Mapping, mapper: Mapper): Candidate {
   const { line, raw, value, error = 'cannot be read', short } = record;
   if (value === undefined) return { line, raw, fields: undefined, error, position };
@@ -104,11 +120,14 @@ function keepExplicit(
   }
 }
 
+const notHeader = '; the first line must be the names of the columns, without a title above it';
+
 /** @param proposal suggests a preset, if a shop has written the file; empty otherwise */
 function checkColumns(record: SourceRecord, { mapping, set }: ImportArguments, proposal: string): void {
   const { value: first = {}, columns } = record;
   const names = Object.keys(first).join(', ');
-  requireMapped(first, mapping);
+  const hint = columns !== undefined && columns.filter(name => name !== '').length < 2 ? notHeader : '';
+  requireMapped(first, mapping, hint);
   // Each record of JSON may have other members, and is refused by itself, unless no record of the file can be read.
   if (columns === undefined && proposal === '') return;
   const repeated = findRepeatedAttribute(columns ?? [], mapping);
@@ -116,7 +135,7 @@ function checkColumns(record: SourceRecord, { mapping, set }: ImportArguments, p
   for (const field of ['name', 'price']) {
     if (mapping.has(field) || set.has(field) || pickMember(first, field) !== undefined) continue;
     throw new Error(
-      proposal || `there is no column "${field}": name it with --map ${field}=COLUMN, one of ${names}`,
+      proposal || `there is no column "${field}": name it with --map ${field}=COLUMN, one of ${names}${hint}`,
     );
   }
 }

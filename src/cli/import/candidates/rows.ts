@@ -39,14 +39,13 @@ function createColumnNamer({ members }: Preset, { mapping, set }: ImportArgument
 }
 
 const createDrafting = (
-  { cells, imageBase, dropUnknown }: ImportArguments,
+  { cells, dropUnknown }: ImportArguments,
   format: FileFormat,
   drop: Drafting['drop'],
   { note }: Notices,
 ): Drafting => ({
   // In JSON, tags are a list.
   cells: format === 'csv' || format === 'xml' ? cells : { ...cells, tagSeparator: undefined },
-  imageBase,
   dropUnknown,
   drop,
   now: Date.now(),

@@ -1,6 +1,13 @@
 /** Reads the cells of shops' files: weights, stock, GTINs, tags, URLs of images. */
 import { readAmount } from '../../../files/cells/amount.ts';
-import { encodeSpaces, isAddress, splitAddresses, splitList, toPath } from '../../../files/cells/list.ts';
+import {
+  addBase,
+  encodeSpaces,
+  isAddress,
+  splitAddresses,
+  splitList,
+  toPath,
+} from '../../../files/cells/list.ts';
 import { readWeight, type Weight, type WeightUnit } from '../../../files/cells/weight.ts';
 import { isGtin } from '../../../resources/products/members/gtin.ts';
 import { decodeEntities } from '../../../storage/search/text/html.ts';
@@ -106,12 +113,11 @@ const pathsLeftOut =
   'as in --image-base https://shop.example/media/catalog/product';
 
 /** The URLs in a cell; paths are prefixed with the base, if there is one, and left out otherwise. */
-export function parseAddresses(text: string, { imageBase, note }: Drafting): string[] {
+export function parseAddresses(text: string, { cells, note }: Drafting): string[] {
   const found: string[] = [];
   for (const one of splitAddresses(text)) {
     const url = encodeSpaces(one);
-    if (isAddress(url)) found.push(url);
-    else if (imageBase !== undefined) found.push(`${imageBase.replace(/\/$/, '')}/${url.replace(/^\//, '')}`);
+    if (isAddress(url) || cells.imageBase !== undefined) found.push(addBase(url, cells.imageBase));
     else note(pathsLeftOut);
   }
   return found;

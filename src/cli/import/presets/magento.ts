@@ -287,8 +287,8 @@ function readImages(rows: readonly Row[], drafting: Drafting) {
 }
 
 /** Keeps paths of images as attributes, if there is no base URL for them. */
-function addImagePaths(attributes: AttributeSet, row: Row, { imageBase }: Drafting): void {
-  if (imageBase !== undefined) return;
+function addImagePaths(attributes: AttributeSet, row: Row, { cells }: Drafting): void {
+  if (cells.imageBase !== undefined) return;
   for (const name of ['baseImage', 'moreImages']) {
     const paths = splitAddresses(row.text(name)).filter(one => !isAddress(one));
     attributes.add(row.columns.found.get(name) ?? name, paths);

@@ -144,8 +144,6 @@ export interface Preset {
 /** The options and state that drafts are made with. */
 export interface Drafting {
   readonly cells: CellOptions;
-  /** The prefix for images that are only paths. */
-  readonly imageBase: string | undefined;
   /** Whether to leave out columns that have no field, instead of keeping them as attributes. */
   readonly dropUnknown: boolean;
   /** The time, in epoch milliseconds, that decides which sales are on. */

@@ -1,0 +1,74 @@
+/** Tables that shops without a preset export, and those that people save from spreadsheets. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Imports, startImports } from '../../../support/samples/imports.ts';
+import { describeOnDatabases } from '../../../support/service/databases.ts';
+
+describeOnDatabases('tables of other shops, imported on %s', kind => {
+  let imports: Imports;
+  beforeAll(async () => {
+    imports = await startImports(kind);
+  });
+  afterAll(() => imports[Symbol.asyncDispose]());
+
+  test.each([
+    ['Active (0/1)', '0', 'archived'],
+    ['Aktiv', 'Y', 'active'],
+    ['Is Visible', 'FALSE', 'archived'],
+    ['Discontinued', 'yes', 'archived'],
+  ])('a column "%s" that --map names for the status, with %s, is %s', async (column, cell, status) => {
+    await imports.take(`sku;name;price;${column}\nST-1;Lamp;5;${cell}\n`, '--map', `status=${column}`);
+    expect(await imports.shown('ST-1')).toMatchObject({ status });
+  });
+
+  test.each([
+    ['12,-', 12],
+    ['12,– €', 12],
+    ['CHF 1’200.--', 1200],
+    ['1.234,- €', 1234],
+  ])('a dash for no cents: %s', async (cell, price) => {
+    await imports.take(
+      `sku\tname\tprice\nD-1\tLamp\t${cell}\n`,
+      '--set',
+      `currency=${cell.includes('CHF') ? 'CHF' : 'EUR'}`,
+    );
+    expect(await imports.shown('D-1')).toMatchObject({ price });
+  });
+
+  test('--image-base is put before paths of images, of variants too, and not before addresses', async () => {
+    const images = ['m/mug.jpg', 'https://other.example/a.jpg'];
+    const variants = [{ sku: 'I-1-S', options: { Size: 'S' }, image: 'm/mug.jpg' }];
+    const options = ['--image-base', 'https://shop.example/media/'];
+    await imports.take([{ sku: 'I-1', name: 'Mug', price: 5, images, variants }], ...options);
+    await imports.take('sku,name,price,images\nI-2,Cup,5,/c/cup.jpg;b.jpg\n', ...options);
+    const [first, second] = [await imports.shown('I-1'), await imports.shown('I-2')];
+    const urlsOf = (product: { images: { url: string }[] }) => product.images.map(({ url }) => url);
+    expect(urlsOf(first)).toEqual(['https://shop.example/media/m/mug.jpg', 'https://other.example/a.jpg']);
+    expect(first.variants.S).toMatchObject({ imageId: first.images[0].id });
+    expect(urlsOf(second)).toEqual([
+      'https://shop.example/media/c/cup.jpg',
+      'https://shop.example/media/b.jpg',
+    ]);
+  });
+
+  test('records whose only tag has commas are counted, unless --tag-separator says what they are', async () => {
+    const file = 'sku,name,price,tags\nT-1,Ring,5,"silver,gift"\nT-2,Ring,5,"a,b;c"\nT-3,Ring,5,gift\n';
+    const ended = await imports.run(file);
+    expect(ended.err).toContain(
+      '1 × records have commas in their only tag: if they separate tags, import again',
+    );
+    const separated = await imports.run(file, '--tag-separator', ',');
+    expect(separated.err).not.toContain('commas');
+    expect(await imports.shown('T-1')).toMatchObject({ tags: ['silver', 'gift'] });
+  });
+
+  test.each([[[]], [['--map', 'name=Bezeichnung']]])(
+    'a title above the header is named with %j',
+    async options => {
+      const ended = await imports.run('Preisliste;;\nsku;Bezeichnung;price\nA;Lampe;5\n', ...options);
+      expect(ended.status).toBe(1);
+      expect(ended.err).toContain(
+        'Preisliste; the first line must be the names of the columns, without a title above it\n',
+      );
+    },
+  );
+});
