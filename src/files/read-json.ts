@@ -17,12 +17,15 @@ const closeBrace = 125;
 const comma = 44;
 const newline = 10;
 
-type ElementState = 'seek' | 'first' | 'next' | 'element' | 'after' | 'root end' | 'end';
+type ElementState = 'seek' | 'first' | 'next' | 'element' | 'after' | 'rest' | 'root end' | 'end';
+
+const severalObjects = 'the object; several objects must be on lines of their own';
 
 /** Turns pieces of text into the records of one array. */
 class JsonArrayParser {
   #state: ElementState = 'seek';
   #line = 1;
+  readonly #path: readonly string[];
   readonly #seeker: ArraySeeker;
   readonly #scanner = new ValueScanner();
   /** The part of the current element in earlier pieces; only its beginning if the element is too long. */
@@ -33,6 +36,7 @@ class JsonArrayParser {
   readonly #records: SourceRecord[] = [];
 
   constructor(path: readonly string[]) {
+    this.#path = path;
     this.#seeker = new ArraySeeker(path);
   }
 
@@ -52,7 +56,8 @@ class JsonArrayParser {
   finish(): SourceRecord[] {
     if (this.#state === 'element') this.#fail('is incomplete: the file ends', this.#startLine);
     else if (this.#state === 'seek') this.#fail(this.#seeker.missing);
-    else if (this.#state !== 'root end' && this.#state !== 'end') this.#fail('ends before its array does');
+    else if (this.#state !== 'rest' && this.#state !== 'root end' && this.#state !== 'end')
+      this.#fail('ends before its array does');
     return this.#records.splice(0);
   }
 
@@ -64,6 +69,7 @@ class JsonArrayParser {
   #step(text: string, at: number): number {
     if (this.#state === 'element') return this.#scanElement(text, at);
     if (this.#state === 'seek') return this.#seek(text, at);
+    if (this.#state === 'rest') return this.#skipRest(text, at);
     const code = text.charCodeAt(at);
     if (code === newline) this.#line += 1;
     if (isSpace(code)) return at + 1;
@@ -83,7 +89,9 @@ class JsonArrayParser {
         else this.#fail('is not valid JSON: a comma or the end of the array is expected');
         return at + 1;
       default:
-        this.#fail('is not valid JSON: text follows the end of the array');
+        this.#fail(
+          `is not valid JSON: text follows the end of ${this.#seeker.isRoot ? 'the array' : severalObjects}`,
+        );
         return at;
     }
   }
@@ -93,14 +101,23 @@ class JsonArrayParser {
     this.#line += this.#seeker.lines;
     if (this.#seeker.problem !== undefined) this.#fail(this.#seeker.problem);
     else if (this.#seeker.found) this.#state = 'first';
-    else if (this.#seeker.isEmpty) this.#state = 'end';
+    else if (this.#seeker.isEmpty) this.#state = 'root end';
     return end;
   }
 
-  /** Text after an array inside an object is of no use, and is not read. */
+  /** The rest of an object with the array is of no use, but another object after it has records that must not be lost. */
   #endArray(at: number): number {
-    this.#state = this.#seeker.isRoot ? 'root end' : 'end';
+    this.#state = this.#seeker.isRoot ? 'root end' : 'rest';
+    // Each name of the path is that of a member of an open object.
+    this.#scanner.start(Math.max(this.#path.length, 1));
     return at + 1;
+  }
+
+  #skipRest(text: string, at: number): number {
+    const end = this.#scanner.scan(text, at);
+    this.#line += this.#scanner.lines;
+    if (this.#scanner.done) this.#state = 'root end';
+    return end;
   }
 
   #startElement(): void {

@@ -87,6 +87,43 @@ describe('reading JSON files', () => {
         [2, 'is not valid JSON: text follows the end of the array'],
       ],
     ],
+    [
+      'an object after the one with the array',
+      '{"a":[{"a":1}],"b":"]}{\\""}\n{"a":[{"a":2}]}',
+      undefined,
+      [
+        [1, { a: 1 }],
+        [
+          2,
+          'is not valid JSON: text follows the end of the object; several objects must be on lines of their own',
+        ],
+      ],
+    ],
+    [
+      'an object after one with an empty array',
+      '{"a":[]}{"a":[{"a":2}]}',
+      undefined,
+      [
+        [
+          1,
+          'is not valid JSON: text follows the end of the object; several objects must be on lines of their own',
+        ],
+      ],
+    ],
+    [
+      'an object after the one with the path',
+      '{"a":{"b":[{"a":1}],"c":[{}]},"d":{}}{',
+      'a.b',
+      [
+        [1, { a: 1 }],
+        [
+          1,
+          'is not valid JSON: text follows the end of the object; several objects must be on lines of their own',
+        ],
+      ],
+    ],
+    ['members after the array', '{"a":[{"a":1}],"b":[{"c":[1]}]}\n\n', undefined, [[1, { a: 1 }]]],
+    ['an object that ends within a later member', '{"a":[{"a":1}],"b":[', undefined, [[1, { a: 1 }]]],
     ['nothing', '', undefined, [[1, 'has no array of objects']]],
     ['an object without an array of objects', '{"a":[1]}', undefined, [[1, 'has no array of objects']]],
     ['an object with an empty array', '{"meta":{"total":0},"data":[ ]}', undefined, []],
