@@ -18,7 +18,12 @@ export interface AmountOptions {
   readonly decimal?: DecimalMark | undefined;
   /** The currency that an ambiguous sign such as $ stands for, if it is one of the sign's currencies. */
   readonly currency?: string | undefined;
+  /** Called with the mark of an amount that shows what its file uses, or that may be read wrongly. */
+  readonly watch?: ((mark: WatchedMark) => void) | undefined;
 }
+
+/** A decimal comma, or a single point before three digits, which may also group them: `1.234`. */
+export type WatchedMark = 'comma' | 'grouping point';
 
 /** Signs → the currencies that they may stand for; the first one is the default. */
 const signs: Readonly<Record<string, readonly string[]>> = {
@@ -91,6 +96,7 @@ const signs: Readonly<Record<string, readonly string[]>> = {
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 const plain = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const groupedOnce = /^[1-9]\d{0,2}\.\d{3}$/;
 const digits = /[.,]?\d(?:[\d.,'’ \u00A0\u202F]*\d)?/;
 const maxLength = 60;
 
@@ -98,10 +104,13 @@ const maxLength = 60;
  * Reads an amount: `12.5`, `1,234.50`, `1.234,50 €`, `$12.99`, `352 AED`, `1'234.50 CHF`.
  * @returns the amount, or a phrase for people that says why it cannot be read
  */
-export function readAmount(given: string, { decimal, currency }: AmountOptions = {}): Amount | string {
+export function readAmount(given: string, { decimal, currency, watch }: AmountOptions = {}): Amount | string {
   // Full-width digits and signs, as Japanese and Chinese input methods write them.
   const bare = given.normalize('NFKC').trim();
-  if (decimal !== 'comma' && plain.test(bare)) return toAmount(Number(bare), undefined);
+  if (decimal !== 'comma' && plain.test(bare)) {
+    if (decimal === undefined && watch !== undefined && groupedOnce.test(bare)) watch('grouping point');
+    return toAmount(Number(bare), undefined);
+  }
   // Adds a zero before a decimal mark without one, as in `.5`; the point of `Rs.100` belongs to the currency.
   const text = replaceDash(bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&'));
   const found = text.length > maxLength ? null : digits.exec(text);
@@ -116,6 +125,8 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
   const code = currency !== undefined && choices.includes(currency) ? currency : first;
   const number = toPlainDigits(found[0], decimal, code);
   if (!('digits' in number)) return number.problem;
+  if (decimal === undefined && text.lastIndexOf(',') > text.lastIndexOf('.') && number.digits.includes('.'))
+    watch?.('comma');
   const amount = toAmount(Number(number.digits) * (negative ? -1 : 1), code);
   return typeof amount === 'string' || choices.length < 2 ? amount : { ...amount, choices };
 }

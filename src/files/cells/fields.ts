@@ -17,6 +17,7 @@ export interface CellOptions {
   readonly categorySeparator?: string | undefined;
   /** The unit of weights that name none. */
   readonly weightUnit?: WeightUnit | undefined;
+  readonly watch?: AmountOptions['watch'];
   /** The prefix of images that are only paths. */
   readonly imageBase?: string | undefined;
   /** The types of the attributes that the catalog defines. */

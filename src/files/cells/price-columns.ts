@@ -123,7 +123,7 @@ export function createAmountReader(column: string, read: Reader): Reader {
     if (typeof value !== 'string' && typeof value !== 'number') return read(value, options);
     const amount = readAmount(`${value} ${sign}`, options);
     if (typeof amount !== 'string') return toAmountIn(amount);
-    const own = readAmount(String(value), options);
+    const own = readAmount(String(value), { ...options, watch: undefined });
     if (typeof own === 'string' || own.currency === undefined) return new Unreadable(amount, value);
     const problem = `is in ${own.currency}, but its column is in ${readCurrency(sign, options)}`;
     return new Unreadable(problem, value);

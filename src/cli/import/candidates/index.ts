@@ -9,18 +9,23 @@ import { formatJsonProposal, formatProposal } from '../presets/index.ts';
 import { addIdentity } from '../repeats.ts';
 import { checkArray, type ImportSource } from '../source.ts';
 import { type Candidate, type Notices, requireMapped } from './candidate.ts';
+import { createMarkWatch } from './marks.ts';
 import { readRowCandidates } from './rows.ts';
 
 /** @param again opens the same file again, from its beginning */
-export function readCandidates(
+export async function* readCandidates(
   source: ImportSource,
   again: () => Promise<ImportSource>,
-  request: ImportArguments,
+  given: ImportArguments,
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
-  return request.preset === undefined
+  const { watch, describe } = createMarkWatch();
+  const request = { ...given, cells: { ...given.cells, watch } };
+  yield* request.preset === undefined
     ? readRecordCandidates(source, request, notices)
     : readRowCandidates(source, again, request, request.preset, notices);
+  const remark = describe();
+  if (remark !== undefined) notices.say(remark);
 }
 
 async function* readRecordCandidates(

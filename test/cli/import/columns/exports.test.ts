@@ -50,6 +50,27 @@ describeOnDatabases('tables of other shops, imported on %s', kind => {
     ]);
   });
 
+  test.each([
+    ['price', '"1.234,50"', '2.500'],
+    ['price', '"12,50 €"', '2.500'],
+    ['stock', '"12,50 €"', '1.000'],
+  ] as const)(
+    'a %s of %s beside %s: thousands that may have been taken for decimals are named',
+    async (column, comma, point) => {
+      const rows =
+        column === 'price' ? [`M-1,Lamp,${comma},`, `M-2,Lamp,${point},`] : [`M-1,Lamp,${comma},${point}`];
+      const file = `sku,name,price,stock\n${rows.join('\n')}\n`;
+      const remark =
+        '1 × numbers such as 1.234 were read with a decimal point, although others have a decimal comma';
+      expect((await imports.run(file)).err).toContain(remark);
+      expect((await imports.run(file, '--decimal', 'comma')).err).not.toContain('decimal point');
+      const points = await imports.run(
+        file.replaceAll('"1.234,50"', '1234.5').replaceAll('"12,50 €"', '12.50'),
+      );
+      expect(points.err).not.toContain('decimal');
+    },
+  );
+
   test('records whose only tag has commas are counted, unless --tag-separator says what they are', async () => {
     const file = 'sku,name,price,tags\nT-1,Ring,5,"silver,gift"\nT-2,Ring,5,"a,b;c"\nT-3,Ring,5,gift\n';
     const ended = await imports.run(file);
