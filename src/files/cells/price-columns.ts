@@ -68,16 +68,11 @@ function parseColumn(column: string): PricedColumn | undefined {
   return sign === undefined || more.length > 0 ? undefined : { bareName: others.join(''), sign };
 }
 
-/** Several columns of a table could be the price; the message names them. */
-export class PriceColumnsError extends Error {
-  override readonly name = 'PriceColumnsError';
-}
-
 /**
  * Finds the columns of amounts whose names have a currency, for a table without a column of the field's own name: that
  * of the price, and those of other amounts in its currency.
  * @param isFree whether a field has no column and no value yet
- * @throws PriceColumnsError when several columns could be the price
+ * @throws Error with one line when several columns could be the price
  */
 export function findPriceColumns(
   columns: readonly string[],
@@ -94,9 +89,7 @@ export function findPriceColumns(
   if (price === undefined) return found;
   if (others.length > 0) {
     const names = [price, ...others].map(({ column }) => `"${column}"`).join(' and ');
-    throw new PriceColumnsError(
-      `${names} are all columns of prices: --map price=COLUMN decides which is read`,
-    );
+    throw new Error(`${names} are all columns of prices: --map price=COLUMN decides which is read`);
   }
   found.set('price', price.column);
   for (const field of amountFields) {

@@ -72,7 +72,7 @@ async function* readRecordCandidates(
   }
 }
 
-/** Adds the columns of amounts whose names have a currency. @throws PriceColumnsError */
+/** Adds the columns of amounts whose names have a currency. @throws Error with one line when several could be the price */
 function addPriceColumns({ columns = [], value = {} }: SourceRecord, request: ImportArguments): Mapping {
   const { mapping, set, cells } = request;
   const isFree = (field: string) =>

@@ -1,5 +1,6 @@
 /** Reads a shop's file as a table: CSV and feeds as they are, products as JSON as the rows of an export. */
 import type { SourceRecord } from '../../../files/read.ts';
+import { formatJsonProposal } from '../presets/index.ts';
 import { findProducts } from '../presets/json.ts';
 import type { JsonProducts, Preset } from '../presets/preset.ts';
 import type { ImportSource } from '../source.ts';
@@ -26,7 +27,8 @@ async function* readRows(
 ): AsyncGenerator<readonly SourceRecord[]> {
   const known = new Set<string>();
   let columns: readonly string[] = [];
-  let [hasProducts, hasOthers] = [false, false];
+  let hasProducts = false;
+  let other: SourceRecord | undefined;
   const toRow = (record: SourceRecord, value: Record<string, string>, index: number): SourceRecord => {
     const added = Object.keys(value).filter(name => !known.has(name));
     for (const name of added) known.add(name);
@@ -38,7 +40,7 @@ async function* readRows(
     for (const record of batch) {
       const found = record.value === undefined ? [] : findProducts(record.value, products.isProduct);
       hasProducts ||= found !== undefined && found.length > 0;
-      hasOthers ||= found === undefined || record.error?.startsWith('has no array ') === true;
+      if (found === undefined || record.error?.startsWith('has no array ') === true) other ??= record;
       if (record.value === undefined) rows.push(record);
       else if (found === undefined)
         rows.push({ ...record, value: undefined, error: `is none of ${products.file}` });
@@ -51,6 +53,7 @@ async function* readRows(
     }
     yield rows;
   }
-  if (hasOthers && !hasProducts)
-    throw new Error(`${fileName} is not ${products.file}, which are ${products.accepted}`);
+  if (other === undefined || hasProducts) return;
+  const proposal = formatJsonProposal(fileName, other.value ?? {});
+  throw new Error(proposal || `${fileName} is not ${products.file}, which are ${products.accepted}`);
 }

@@ -209,7 +209,6 @@ test.each([
   ['shopify', JSON.stringify({ product: shirt })],
   ['shopify', JSON.stringify({ data: { products: { edges: [{ node: shirt }] } } })],
   ['shopify', JSON.stringify([{ ...shirt, price_varies: true }])],
-  ['shopify', JSON.stringify([lamp])],
   ['woocommerce', JSON.stringify([{ id: 1, name: 'Lamp', prices: { price: '1200' } }])],
 ])('%s: other JSON is refused by a line that says what is accepted: %s', (preset, content) =>
   onCatalog(async place => {
@@ -220,6 +219,20 @@ test.each([
     );
   }),
 );
+
+test('JSON of another shop is refused, and its preset proposed', () =>
+  onCatalog(async place => {
+    const ended = await place.runHere([
+      'import',
+      place.file('p.json', JSON.stringify([lamp])),
+      '--preset',
+      'shopify',
+    ]);
+    expect(ended.status).toBe(1);
+    expect(ended.err).toContain(
+      'p.json looks like products of WooCommerce as JSON: --preset woocommerce reads all of it\n',
+    );
+  }));
 
 test('a record among products that is none of them is rejected alone, with its text', () =>
   onCatalog(async place => {
