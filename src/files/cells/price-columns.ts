@@ -113,10 +113,13 @@ export function createAmountReader(column: string, read: Reader): Reader {
   const sign = parseColumn(column)?.sign;
   if (sign === undefined) return read;
   return (value, options) => {
-    if (typeof value !== 'string' && typeof value !== 'number') return read(value, options);
+    const named = readAmount(`0 ${sign}`, options);
+    // A number of JSON has a decimal point, whatever the options say of texts.
+    if (typeof value === 'number' && typeof named !== 'string') return toAmountIn({ ...named, value });
+    if (typeof value !== 'string') return read(value, options);
     const amount = readAmount(`${value} ${sign}`, options);
     if (typeof amount !== 'string') return toAmountIn(amount);
-    const own = readAmount(String(value), { ...options, watch: undefined });
+    const own = readAmount(value, { ...options, watch: undefined });
     if (typeof own === 'string' || own.currency === undefined) return new Unreadable(amount, value);
     const problem = `is in ${own.currency}, but its column is in ${readCurrency(sign, options)}`;
     return new Unreadable(problem, value);

@@ -47,6 +47,11 @@ describeOnDatabases('currencies in the names of columns, imported on %s', kind =
     expect(await imports.shown('M-1')).toMatchObject({ price: 5, compareAtPrice: 7.5, currency: 'USD' });
   });
 
+  test.each([[], ['--decimal', 'comma']])('a number of JSON has a decimal point: %j', async (...options) => {
+    await imports.take([{ sku: 'J-1', name: 'Lamp', usd: 1.125 }], '--map', 'price=usd', ...options);
+    expect(await imports.shown('J-1')).toMatchObject({ price: 1.125, currency: 'USD' });
+  });
+
   test.each([
     ['price_eur', 'price_usd'],
     ['Preis EUR', 'VK €'],
