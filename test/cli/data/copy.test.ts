@@ -74,6 +74,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     before = await readAll(service);
     source = await createPlace('sqlite', settings);
     target = await createPlace('postgresql', settings);
+    // In a process of its own: locks do not exclude the process that holds them.
     whileOpen = await target.run(['copy']);
     await service.stop();
     copied = await target.run(['copy']);
@@ -98,7 +99,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     const out =
       /^copied [\d,]+ products, [\d,]+ variants?, [\d,]+ users, .* events and everything that belongs to them$/m;
     expect(copied).toEqual({ status: 0, err: '', out: expect.stringMatching(out) });
-    expect(await target.run(['check'])).toEqual({
+    expect(await target.runHere(['check'])).toEqual({
       status: 0,
       err: '',
       out: expect.stringMatching(/^no problems found/),
@@ -119,16 +120,16 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
   });
 
   test('refuses a database that has rows, and leaves it unchanged', async () => {
-    expect(await target.run(['copy'])).toEqual({
+    expect(await target.runHere(['copy'])).toEqual({
       status: 1,
       out: '',
       err: 'catalog copy: the database of DATABASE_URL is not empty: users has rows; name an empty one\n',
     });
-    expect((await target.run(['check'])).status).toBe(0);
+    expect((await target.runHere(['check'])).status).toBe(0);
   });
 
   test('requires a target database, and the secret that signs the tokens', async () => {
-    expect(await source.run(['copy'])).toEqual({
+    expect(await source.runHere(['copy'])).toEqual({
       status: 1,
       out: '',
       err: 'catalog copy: DATABASE_URL is not set: it names the PostgreSQL database to copy into\n',
@@ -136,7 +137,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     const place = await createPlace('postgresql');
     mkdirSync(join(place.folder, 'data'));
     writeFileSync(join(place.folder, 'data', 'jwt-secret'), 'another secret that is long enough for HS256');
-    const { status, err } = await place.run(['copy']);
+    const { status, err } = await place.runHere(['copy']);
     expect(err).toContain('JWT_SECRET is not the secret in');
     expect(status).toBe(1);
     place.remove();
@@ -144,12 +145,12 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
 
   test('refuses a target of an earlier release without migrating it, and a source that is no catalog', async () => {
     const place = await createPlace('postgresql', settings);
-    await place.run(['migrate']);
+    await place.runHere(['migrate']);
     const sql = new Bun.SQL(place.environment.DATABASE_URL ?? '', { max: 1 });
     const countMigrations = async () => (await sql`select name from migrations order by name`).length;
     await sql`delete from migrations where name = (select max(name) from migrations)`;
     const before = await countMigrations();
-    const { status, err } = await place.run(['copy']);
+    const { status, err } = await place.runHere(['copy']);
     expect({ status, err }).toEqual({ status: 1, err: expect.stringContaining('lacks the migration') });
     expect(await countMigrations()).toBe(before);
     await sql.close();
@@ -160,7 +161,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     const file = new Connection(join(other.folder, 'data', 'catalog.db'));
     file.run('create table other (id integer)');
     file.close();
-    expect(await other.run(['copy'])).toEqual({
+    expect(await other.runHere(['copy'])).toEqual({
       status: 1,
       out: '',
       err: expect.stringContaining('catalog.db is not a Catalog database'),
@@ -177,7 +178,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     };
     change(`insert into reviews (product_id, user_id, author_name, rating, created_at, updated_at)
       select 9999, min(id), 'X', 5, 0, 0 from users`);
-    const { status, err } = await place.run(['copy']);
+    const { status, err } = await place.runHere(['copy']);
     change('delete from reviews where product_id = 9999');
     expect([status, err]).toEqual([
       1,
@@ -190,10 +191,10 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
 
   test('copies nothing when a row is refused', async () => {
     const place = await createPlace('postgresql', settings);
-    await place.run(['migrate']);
+    await place.runHere(['migrate']);
     const sql = new Bun.SQL(place.environment.DATABASE_URL ?? '', { max: 1 });
     await sql`alter table notifications add constraint none check (id < 0)`;
-    expect((await place.run(['copy'])).status).toBe(1);
+    expect((await place.runHere(['copy'])).status).toBe(1);
     expect([...(await sql`select count(*)::integer as total from users`)]).toEqual([{ total: 0 }]);
     await sql.close();
     place.remove();

@@ -1,6 +1,7 @@
 /** Runs in each process before its first file. */
 import { afterAll, setDefaultTimeout } from 'bun:test';
 import fc from 'fast-check';
+import { createThreadPlugin } from '../../../scripts/tests/program.ts';
 import { minWork } from '../data/sign-in.ts';
 import { dropDatabases } from './postgres.ts';
 import { endRunning } from './running.ts';
@@ -11,6 +12,10 @@ import { removeTemplates } from './template.ts';
 // full work, and test/cli/accounts.test.ts checks what they store.
 const derive = Bun.password.hash;
 Bun.password.hash = secret => derive(secret, minWork);
+
+// Compiling the files of a thread takes longer than most threads live.
+const program = process.env.TEST_PROGRAM;
+if (program !== undefined) Bun.plugin(createThreadPlugin(program));
 
 // Some tests start processes, and on a busy machine a test of a second has taken half a minute.
 setDefaultTimeout(60_000);
