@@ -179,12 +179,8 @@ test.each([
 test.each([[[]], [['--dry-run']], [['--preset', 'shopify', '--dry-run']]])(
   'a folder as standard input is refused, with %j',
   async options => {
-    const command = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts'), 'import', '-'];
-    const quoted = [...command, ...options].map(part => `'${part}'`).join(' ');
-    const child = Bun.spawn(['sh', '-c', `${quoted} < '${place.folder}'`], {
-      env: { PATH: process.env.PATH ?? '', ...place.environment },
-      stderr: 'pipe',
-    });
+    const redirected = ['sh', '-c', `exec "$@" < '${place.folder}'`, 'sh'];
+    const child = place.start(['import', '-', ...options], redirected);
     expect(await child.stderr.text()).toBe('catalog import: standard input is a folder\n');
     expect(await child.exited).toBe(1);
   },

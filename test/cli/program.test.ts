@@ -158,11 +158,11 @@ describe('the command line', () => {
     try {
       await waitFor(server.stdout, /"address"/);
       const copy = join(served.folder, 'copy.db');
-      expect(await served.run(['backup', copy])).toMatchObject({ status: 0 });
+      expect(await served.runHere(['backup', copy])).toMatchObject({ status: 0 });
       using connection = new Database(copy, { readonly: true });
       const query = connection.query<{ total: number }, []>('select count(*) as total from products');
       expect(query.get()?.total).toBeGreaterThan(10);
-      const again = await served.run(['backup', copy]);
+      const again = await served.runHere(['backup', copy]);
       expect(again).toMatchObject({
         status: 1,
         err: expect.stringMatching(/already exists; nothing was written\n$/),

@@ -42,10 +42,10 @@ export interface Place {
 export type Running = ReturnType<typeof spawn>;
 
 /** Where run.ts keeps the processes of the tests from optimizing what runs for seconds, programs do without too. */
-const runtime = process.env.BUN_JSC_useFTLJIT === '0' ? { BUN_JSC_useDFGJIT: '0' } : {};
+export const runtime = process.env.BUN_JSC_useFTLJIT === '0' ? { BUN_JSC_useDFGJIT: '0' } : {};
 
 /** The bundle that a run of all tests has built, or else main.ts. */
-const main = process.env.TEST_PROGRAM ?? join(import.meta.dir, '..', '..', 'src', 'main.ts');
+export const main = process.env.TEST_PROGRAM ?? join(import.meta.dir, '..', '..', 'src', 'main.ts');
 
 /**
  * Creates a place with a migrated, empty database, for tests that do not concern the first start.

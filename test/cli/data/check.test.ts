@@ -186,7 +186,7 @@ describeOnDatabases('catalog check on %s', kind => {
   }
 
   async function findNothing(): Promise<void> {
-    const { status, out, err } = await place.run(['check']);
+    const { status, out, err } = await place.runHere(['check']);
     expect([status, err]).toEqual([0, '']);
     const [, names = ''] =
       /^no problems found; checked: (integrity, schema, .*search index)\n$/.exec(out) ?? [];

@@ -3,18 +3,19 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { main, runtime } from '../program.ts';
 
-const program = join(import.meta.dir, '../../../src/main.ts');
 /** Gives the service a file system of its own, in a namespace that needs no privileges. */
 const namespace = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'];
 const hasNamespaces = Bun.which('unshare') !== null && Bun.spawnSync([...namespace, 'true']).exitCode === 0;
 
 /** @param prepare shell commands that set up DATA_DIR */
 function serve(folder: string, prepare: string): { readonly status: number; readonly lines: string[] } {
-  const start = [process.execPath, program, 'serve'];
+  const start = [process.execPath, main, 'serve'];
   const command = prepare === '' ? start : [...namespace, `${prepare} && exec "$@"`, 'sh', ...start];
   const { exitCode, stderr } = Bun.spawnSync(command, {
     env: {
+      ...runtime,
       PATH: process.env.PATH,
       DATA_DIR: folder,
       PORT: '0',

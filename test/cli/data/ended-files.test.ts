@@ -75,7 +75,7 @@ describe('a backup', () => {
     let data: string;
     beforeAll(async () => {
       data = place.environment.DATA_DIR ?? '';
-      expect(await place.run(['backup', file])).toMatchObject({ status: 0 });
+      expect(await place.runHere(['backup', file])).toMatchObject({ status: 0 });
     });
     afterAll(() => rmSync(file));
 

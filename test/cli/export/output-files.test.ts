@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { createCatalog, csv, onCatalog, type Place, productsOf } from '../program.ts';
+import { createCatalog, csv, main, onCatalog, type Place, productsOf } from '../program.ts';
 
 let place: Place;
 let data: string;
@@ -42,7 +42,6 @@ test.each(names)('an import refuses to write its rejects into its own file, by %
 
 test('an import refuses to write its rejects into the file that is its standard input', async () => {
   const file = place.file('input.csv', csv);
-  const main = join(import.meta.dir, '..', '..', '..', 'src', 'main.ts');
   const child = Bun.spawn([process.execPath, main, 'import', '-', '--rejects', file], {
     env: { PATH: process.env.PATH ?? '', ...place.environment },
     stdin: Bun.file(file),

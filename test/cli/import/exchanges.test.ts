@@ -160,7 +160,8 @@ const shopify = (rows: readonly string[]) =>
 
 describeOnDatabases('catalog import of exchanged options, skus and ids on %s', kind => {
   for (const { name, files, says, status = 0, variants = [], products } of scenarios) {
-    for (const batch of ['1', '100']) {
+    // Files of one record are one transaction in any case.
+    for (const batch of files.some(({ length }) => length > 1) ? ['1', '100'] : ['100']) {
       test(`${name}, ${batch} at once`, async () => {
         const place = await createCatalog(kind);
         const run = (file: readonly object[]) =>

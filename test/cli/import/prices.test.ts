@@ -81,7 +81,8 @@ describeOnDatabases('prices of products with variants on %s', kind => {
   };
 
   for (const [index, { name, files, shows }] of scenarios.entries()) {
-    for (const batch of ['1', '100']) {
+    // Files of one record are one transaction in any case.
+    for (const batch of files('').some(({ length }) => length > 1) ? ['1', '100'] : ['100']) {
       test(`${name}, ${batch} at once`, async () => {
         const sku = `P${index}-${batch}`;
         for (const file of files(sku)) await imports.take(file, '--batch', batch);

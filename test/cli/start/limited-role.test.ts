@@ -63,8 +63,8 @@ describe.skipIf(!hasPostgres)('a role without CREATE', () => {
   });
 
   test('imports into a database that another role has migrated, serves and checks it', async () => {
-    expect(await limited.run(['migrate'])).toMatchObject({ status: 0, err: '' });
-    expect(await limited.run(['import', limited.file('p.csv', csv)])).toMatchObject({ status: 0 });
+    expect(await limited.runHere(['migrate'])).toMatchObject({ status: 0, err: '' });
+    expect(await limited.runHere(['import', limited.file('p.csv', csv)])).toMatchObject({ status: 0 });
     const child = limited.start(['serve', '--port', '0']);
     const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
     expect((await fetch(`${url}/ready`)).status).toBe(200);
@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('a role without CREATE', () => {
     expect(await createTwice(url, price)).toEqual({ field: 'sku', shown: price });
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
-    expect(await limited.run(['check'])).toMatchObject({ status: 0 });
+    expect(await limited.runHere(['check'])).toMatchObject({ status: 0 });
   });
 
   test('is advised to let the owner migrate where an import of the owner left out indexes', async () => {
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('a role without CREATE', () => {
       status: 1,
       err: `catalog serve: permission denied for table deferred_indexes; ${advice}\n`,
     });
-    expect(await migrated.run(['migrate'])).toMatchObject({ status: 0 });
-    expect(await limited.run(['migrate'])).toMatchObject({ status: 0 });
+    expect(await migrated.runHere(['migrate'])).toMatchObject({ status: 0 });
+    expect(await limited.runHere(['migrate'])).toMatchObject({ status: 0 });
   });
 });

@@ -1,5 +1,8 @@
 /** Migrations are reported while they run, because an upgrade of a large catalog takes minutes. */
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { loadConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/storage/open.ts';
 import { holdLocks } from '../../support/peers/held-locks.ts';
@@ -13,12 +16,17 @@ const step = { name: '9001-expand-colours', statement: 'create table colours (na
 
 describeOnDatabases('a migration of a catalog in use on %s', kind => {
   let place: Place;
+  let releases: string;
   let program: string;
+  beforeAll(() => {
+    releases = mkdtempSync(join(tmpdir(), 'catalog-releases-'));
+    program = buildRelease(releases, 'later', [step]);
+  });
+  afterAll(() => rmSync(releases, { recursive: true }));
   beforeEach(async () => {
     place = await createCatalog(kind, { HOST: '127.0.0.1', LOG_LEVEL: 'info' });
     const user = ['--email', 'a@shop.example', '--name', 'A', '--role', 'admin'];
     expect((await place.runHere(['users', 'create', ...user])).status).toBe(0);
-    program = buildRelease(place.folder, 'later', [step]);
   });
   afterEach(() => place.remove());
 
