@@ -1,18 +1,19 @@
 /** Records with the external id of a product that has another SKU: a new SKU between files, a mistake within one. */
-import { expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, ndjsonOf, type Place, productsOf, versionOf } from '../program.ts';
 
 const mug = (sku: string | undefined, externalId: string | undefined, price = 5) => ({
   ...{ name: `Mug ${sku}`, price, sku, externalId },
 });
+type Mug = ReturnType<typeof mug>;
 const refused = (line: number, sku: string) =>
   `line ${line}: externalId: belongs to the product with sku "${sku}", which an earlier record of the file names`;
 
 interface Scenario {
   readonly name: string;
-  readonly before?: readonly object[];
-  readonly file: readonly object[];
+  readonly before?: readonly Mug[];
+  readonly file: readonly Mug[];
   readonly says: readonly string[];
   /** SKU, external id and price of all products afterwards. */
   readonly leaves: readonly string[];
@@ -75,18 +76,41 @@ describeOnDatabases('catalog import of changed skus on %s', kind => {
   const shown = async (place: Place) =>
     (await productsOf(place)).map(({ sku, externalId, price }) => [sku, externalId, price].join(' '));
 
-  for (const { name, before = [mug('OTHER', 'other', 1)], file, says, leaves } of scenarios) {
-    test.each(ways)(`${name}, %s`, async (_, run) => {
-      const place = await createCatalog(kind);
-      await place.runHere(['import', place.file('before.ndjson', ndjsonOf(before))]);
-      const { out, err } = await run(place, ndjsonOf(file));
-      for (const text of says) expect(out + err).toContain(text);
-      if (!says.some(text => text.includes('a new sku'))) expect(err).not.toContain('a new sku');
-      expect((await shown(place)).filter(text => !text.startsWith('OTHER'))).toEqual([...leaves]);
+  describe('that finds other products in the catalog', () => {
+    let place: Place;
+    beforeAll(async () => {
+      place = await createCatalog(kind);
+      await place.runHere(['import', place.file('before.ndjson', ndjsonOf([mug('OTHER', 'other', 1)]))]);
+    });
+    // The damage of any of the imports is still there after all of them.
+    afterAll(async () => {
       expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
       place.remove();
     });
-  }
+
+    for (const [index, { name, before = [], file, says, leaves }] of scenarios.entries()) {
+      test.each(ways)(`${name}, %s`, async (way, run) => {
+        /** Begins the skus and external ids of this test. */
+        const own = `${index}-${way.replaceAll(' ', '-')}-`;
+        const named = (records: readonly Mug[]) =>
+          ndjsonOf(
+            records.map(({ sku, externalId, ...rest }) => ({
+              ...rest,
+              ...(sku === undefined ? {} : { sku: own + sku }),
+              ...(externalId === undefined ? {} : { externalId: own + externalId }),
+            })),
+          );
+        if (before.length > 0) await place.runHere(['import', place.file('before.ndjson', named(before))]);
+        const ended = await run(place, named(file));
+        const [out, err] = [ended.out, ended.err].map(text => text.replaceAll(own, ''));
+        for (const text of says) expect(`${out}${err}`).toContain(text);
+        if (!says.some(text => text.includes('a new sku'))) expect(err).not.toContain('a new sku');
+        // A product that has neither could be of this test too.
+        const left = (await shown(place)).filter(text => text.includes(own) || text.startsWith('  '));
+        expect(left.map(text => text.replaceAll(own, ''))).toEqual([...leaves]);
+      });
+    }
+  });
 
   test('a second row with the same external id is refused instead of overwriting the first', async () => {
     const place = await createCatalog(kind);
