@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { openRecords, type RecordsRequest } from '../../../src/cli/import/records.ts';
 import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../../support/samples/shop-files.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, type Ended, onCatalog, productsOf, variantsOf } from '../program.ts';
+import { createCatalog, onCatalog, productsOf, variantsOf } from '../program.ts';
 
 /** A file of each shop, and a cell of it with its new content. */
 const shops = [
@@ -86,19 +86,15 @@ test.each(['shopify', undefined])('a file that changes while it is read is not i
   const place = await createCatalog('sqlite');
   const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,name,price,sku\n';
   const row = (n: number) => `tee-${n},Tee ${n},Title,Default Title,5,Tee,5,S-${n}\n`;
-  // Enough for a thread, which reads it in several pieces.
-  let number = 6000;
-  const file = place.file('p.csv', header + Array.from({ length: number }, (_, n) => row(n)).join(''));
-  let ended: Ended | undefined;
-  place.runHere(['import', file, ...(shop === undefined ? [] : ['--preset', shop])]).then(result => {
-    ended = result;
-  });
-  while (ended === undefined) {
+  const file = place.file('p.csv', header + Array.from({ length: 60_000 }, (_, n) => row(n)).join(''));
+  const running = place.start(['import', file, ...(shop === undefined ? [] : ['--preset', shop])]);
+  let number = 60_000;
+  while (running.exitCode === null) {
     appendFileSync(file, row(number++));
-    await new Promise(resolve => setTimeout(resolve, 1));
+    await new Promise(resolve => setImmediate(resolve));
   }
-  expect(ended.err).toContain(`${file} changed while it was read: import it again`);
-  expect(ended.status).toBe(1);
+  expect(await running.stderr.text()).toContain(`${file} changed while it was read: import it again`);
+  expect(running.exitCode).toBe(1);
   place.remove();
 });
 

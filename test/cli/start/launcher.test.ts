@@ -5,7 +5,7 @@ import { freePort } from '../../../scripts/tests/postgresql.ts';
 import { createPlace, type Place, waitFor } from '../program.ts';
 
 const root = join(import.meta.dir, '..', '..', '..');
-const delay = 1;
+const delay = 2;
 
 describe.skipIf(process.platform !== 'linux')('a launcher', () => {
   let place: Place;
