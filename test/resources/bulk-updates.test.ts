@@ -167,7 +167,7 @@ describeOnDatabases('bulk PATCH with a change for each on %s', kind => {
   });
 
   test('limits the text of all products together', async () => {
-    const description = 'long '.repeat(19_900).trim();
+    const description = '-'.repeat(99_499);
     const all = await Promise.all(
       Array.from({ length: 62 }, (_, index) => addProduct(service, { name: `Long ${index}`, description })),
     );

@@ -107,7 +107,7 @@ describeOnDatabases('bulk update on %s', kind => {
   });
 
   test('refuses products with more text than one request may write, and accepts as many as fit', async () => {
-    const description = 'long '.repeat(19_900).trim();
+    const description = '-'.repeat(99_499);
     const products = await Promise.all(
       Array.from({ length: 62 }, (_, index) => addProduct(service, { name: `Long ${index}`, description })),
     );
