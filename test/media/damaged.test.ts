@@ -1,5 +1,5 @@
 /** Files whose content does not match their name: none is served or kept, and uploading the right file repairs them. */
-import { afterEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,13 +7,16 @@ import { pathToFileURL } from 'node:url';
 import { addProduct } from '../support/data/catalog.ts';
 import { noise, plainPng, sendImage } from '../support/data/images.ts';
 import { call } from '../support/http/http.ts';
-import { startS3 } from '../support/peers/s3.ts';
+import { startS3, type TestS3 } from '../support/peers/s3.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
 const undo: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of undo.splice(0).reverse()) await end();
 });
+/** One server for all tests: its start takes longer than most of them. */
+let server: Promise<TestS3> | undefined;
+afterAll(async () => (await server)?.stop());
 
 interface Place {
   readonly service: TestService;
@@ -27,9 +30,11 @@ async function startIn(where: 'own' | 'shared' | 's3'): Promise<Place> {
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   const shared = join(folder, where === 'own' ? 'media' : 'shared');
   mkdirSync(shared);
-  const s3 = where === 's3' ? await startS3() : undefined;
-  undo.push(() => s3?.stop());
-  const url = s3?.url ?? pathToFileURL(shared).href;
+  if (where === 's3') server ??= startS3();
+  const s3 = where === 's3' ? await server : undefined;
+  // Each test has its own part of the bucket.
+  const prefix = crypto.randomUUID();
+  const url = s3?.url.replace('some/prefix', prefix) ?? pathToFileURL(shared).href;
   const place: Record<string, string> = where === 'own' ? {} : { MEDIA_URL: url };
   const service = await startTestService('sqlite', { DATA_DIR: folder, ...place });
   undo.push(() => service.stop());
@@ -39,7 +44,7 @@ async function startIn(where: 'own' | 'shared' | 's3'): Promise<Place> {
     put: async (hash, content) =>
       s3 === undefined
         ? writeFileSync(join(shared, hash.slice(0, 2), hash), content)
-        : s3.client.write(`some/prefix/${hash.slice(0, 2)}/${hash}`, content),
+        : s3.client.write(`${prefix}/${hash.slice(0, 2)}/${hash}`, content),
   };
 }
 
