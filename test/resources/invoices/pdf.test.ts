@@ -1,11 +1,8 @@
 /** The PDF of an invoice: what it shows, on as many pages as it needs, and always the same bytes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
-import { createFonts } from '../../../src/resources/invoices/pdf/fonts.ts';
 import { invoiced, type Line } from '../../support/data/invoices.ts';
 import { call } from '../../support/http/http.ts';
 import { type PdfContent, readPdf } from '../../support/peers/pdf.ts';
-import { anyTextOf } from '../../support/samples/texts.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
@@ -249,18 +246,4 @@ describe('the pages of an invoice', () => {
     ]);
     expect(textsOf(others)).toEqual(expect.arrayContaining(['?? aevil', '????', note]));
   });
-});
-
-test('any text is shown in characters that a font has', async () => {
-  const fonts = createFonts();
-  await fc.assert(
-    fc.asyncProperty(anyTextOf({ maxLength: 60 }), async text => {
-      await fonts.prepare(text);
-      const { text: shown } = fonts.shown(text);
-      expect(fonts.shown(shown)).toEqual({ text: shown, isExact: true });
-      const runs = fonts.runs(shown, true);
-      expect(runs.map(run => run.text).join('')).toBe(shown);
-    }),
-    { numRuns: 100, examples: [['\u{fff9}\0!'], ['a \u{ad} b'], ['\u{e000}\u{ad}\u{302a}']] },
-  );
 });

@@ -8,7 +8,6 @@ import { play } from '../../support/http/scenario.ts';
 import { readPdf } from '../../support/peers/pdf.ts';
 import { type SmtpServer, startSmtp } from '../../support/peers/smtp.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { hasPostgres } from '../../support/service/postgres.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
 interface Sending {
@@ -180,25 +179,3 @@ describeOnDatabases('sending an invoice on %s', kind => {
     expect(server.received.map(({ to }) => to)).toEqual(Array(3).fill(['user@test.example']));
   });
 });
-
-test.skipIf(!hasPostgres)(
-  'two replicas that deliver twelve invoices at once send each once, and mark each once',
-  async () => {
-    const { service, server } = await start('postgresql');
-    await using replica = await service.replica();
-    const invoices: number[] = [];
-    for (let count = 0; count < 12; count++) invoices.push((await invoiced(service)).id);
-    await server.die();
-    await Promise.all(invoices.map((id, index) => call(index % 2 === 0 ? service : replica, send(id))));
-    await Promise.all([service.settle(), replica.settle()]);
-    await server.revive();
-    service.clock.advance(600_000);
-    await Promise.all([service.settle(), replica.settle()]);
-    await Promise.all([service.settle(), replica.settle()]);
-    expect(server.received).toHaveLength(invoices.length);
-    expect(new Set(server.received.map(({ email }) => email.messageId)).size).toBe(invoices.length);
-    for (const id of invoices) expect(await read(service, id)).toMatchObject({ status: 'sent', version: 2 });
-    await stop({ service, server });
-  },
-  60_000,
-);

@@ -106,35 +106,6 @@ describeOnDatabases('bulk update on %s', kind => {
     expect((await bulk('500', [product.id, ...upTo(499)], { price: 2 })).body).toEqual({ updated: 1 });
   });
 
-  test('refuses products with more text than one request may write, and accepts as many as fit', async () => {
-    const description = '-'.repeat(99_499);
-    const products = await Promise.all(
-      Array.from({ length: 62 }, (_, index) => addProduct(service, { name: `Long ${index}`, description })),
-    );
-    const ids = idsOf(products);
-    const [first, last] = [products.at(0), products.at(-1)];
-    if (first === undefined || last === undefined) throw new Error('there are none');
-    const refusal = await bulk('too much text', ids, { price: 5 }, 400);
-    expect(refusal.body).toMatchObject({
-      error: 'VALIDATION_FAILED',
-      details: [{ field: 'ids', pointer: '#/ids', code: 'maxText' }],
-    });
-    expect(refusal.body.message).toContain('6,000,000');
-    expect((await read(service, first)).body).toEqual(first);
-    expect((await read(service, last)).body).toEqual(last);
-    expect((await bulk('fewer', ids.slice(0, 50), { price: 5 })).body).toEqual({ updated: 50 });
-    // The text of the update also counts, once for each product.
-    const short = await Promise.all(Array.from({ length: 61 }, () => addProduct(service)));
-    await bulk('long for many', idsOf(short), { description }, 400);
-    expect((await bulk('long', idsOf(short).slice(0, 50), { description })).body).toEqual({ updated: 50 });
-    // Text that is added to what a product has counts; text that replaces it does not.
-    const many = ids.slice(0, 50);
-    const attributes = Object.fromEntries(upTo(30).map(key => [`key${key}`, 'x'.repeat(1000)]));
-    await bulk('more for each', many, { attributes }, 400);
-    expect((await bulk('another', many, { description: `${description} z` })).body).toEqual({ updated: 50 });
-    expect((await bulk('none of them', upTo(500), { description })).body).toEqual({ updated: 0 });
-  });
-
   test('changes all or none: a sku cannot belong to two products', async () => {
     const products = await three();
     const refusal = await bulk('one sku for all', idsOf(products), { price: 99, sku: `BULK-${kind}` }, 409);

@@ -86,26 +86,6 @@ describeOnDatabases('stock adjustments on %s', kind => {
     },
   );
 
-  test('of products with more text than one request may write are refused; fewer products are adjusted', async () => {
-    const description = '-'.repeat(99_499);
-    const fields = { description, stock: { onHand: 1 } };
-    const products = await Promise.all(
-      Array.from({ length: 61 }, (_, index) => addProduct(service, { ...fields, name: `Long ${index}` })),
-    );
-    const lines = products.map(({ id }) => ({ productId: id, delta: 2, reason: 'count' }));
-    const check = await unchanged(service);
-    expect(await adjust(service, lines)).toMatchObject({
-      status: 400,
-      body: { details: [{ field: 'adjustments', pointer: '#/adjustments', code: 'maxText' }] },
-    });
-    await check();
-    const fewer = [...lines.slice(0, 59), ...lines.slice(0, 59)];
-    expect((await adjust(service, fewer)).status).toBe(200);
-    const [first] = products;
-    if (first === undefined) throw new Error('there are none');
-    expect((await shownOf(service, first)).onHand).toBe(5);
-  });
-
   test('link in HAL to the adjusted products and variants', async () => {
     const lamp = await addStocked(service, 3);
     const fields = { options: [{ name: 'Size', values: ['S'] }] };

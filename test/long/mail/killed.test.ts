@@ -1,11 +1,11 @@
 /** Mail and kill -9: the next life sends queued mail; mail that was accepted but not recorded is sent once more. */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { claimMs } from '../../src/events/attempts.ts';
-import { createPlace, waitFor } from '../cli/program.ts';
-import { letPass, queueIsEmpty } from '../cli/queue.ts';
-import { type SmtpServer, startSmtp } from '../support/peers/smtp.ts';
-import { describeOnDatabases } from '../support/service/databases.ts';
-import { type DatabaseKind, signIn } from '../support/service/service.ts';
+import { claimMs } from '../../../src/events/attempts.ts';
+import { createPlace, waitFor } from '../../cli/program.ts';
+import { letPass, queueIsEmpty } from '../../cli/queue.ts';
+import { type SmtpServer, startSmtp } from '../../support/peers/smtp.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { type DatabaseKind, signIn } from '../../support/service/service.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(60_000);

@@ -1,8 +1,8 @@
 /** A slow mail server, within the limits of RFC 5321 §4.5.3.2: each mail arrives once, and others do not wait. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { claimMs } from '../../src/events/attempts.ts';
-import { deliveries, logged, queue, serviceWith, smtp, temporary, urlOf } from '../mail/sender.ts';
-import { describeOnDatabases } from '../support/service/databases.ts';
+import { claimMs } from '../../../src/events/attempts.ts';
+import { deliveries, logged, queue, serviceWith, smtp, temporary, urlOf } from '../../mail/sender.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
 
 // The mail library’s timeouts are real time.
 setDefaultTimeout(120_000);
