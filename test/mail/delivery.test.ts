@@ -20,19 +20,21 @@ import {
 } from './sender.ts';
 
 describeOnDatabases('mail on %s', kind => {
-  test.each(['ada@shop.example>\r\nRCPT TO:<evil@evil.example', 'no address', ''])(
-    'a mail to an invalid address is given up at once: %j',
-    async address => {
-      const server = await smtp();
-      const service = await serviceWith(kind, urlOf(server));
+  test('mails to invalid addresses are given up at once', async () => {
+    const server = await smtp();
+    const service = await serviceWith(kind, urlOf(server));
+    const addresses = ['ada@shop.example>\r\nRCPT TO:<evil@evil.example', 'no address', ''];
+    for (const [index, address] of addresses.entries()) {
       await queue(service, { to: { name: 'Ada', address } });
       await queue(service);
       await service.settle();
-      expect(server.received.map(({ to }) => to)).toEqual([['ada@shop.example']]);
-      expect(logged(service, final)).toHaveLength(1);
-      expect(await deliveries(service)).toMatchObject([{ attempts: 1, failed_at: service.clock.now() }]);
-    },
-  );
+      const count = index + 1;
+      expect(server.received.map(({ to }) => to)).toEqual(Array(count).fill(['ada@shop.example']));
+      expect(logged(service, final)).toHaveLength(count);
+      const given = { attempts: 1, failed_at: service.clock.now() };
+      expect(await deliveries(service)).toMatchObject(Array(count).fill(given));
+    }
+  });
 
   test('a dead server is tried again, later each time, and queued mails arrive when it is back', async () => {
     const server = await smtp();

@@ -16,8 +16,10 @@ const bodyOf = ({ text }: RawResponse) => JSON.parse(text.slice(text.lastIndexOf
 
 describeOnDatabases('unusual messages on %s', kind => {
   let service: TestService;
+  let trusting: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
+    trusting = await service.replica({ TRUST_PROXY: 'true' });
   });
   afterAll(() => service.stop());
   const raw = (line: string, headers: readonly string[] = ['Host: shop.example'], body = '') =>
@@ -143,9 +145,8 @@ describeOnDatabases('unusual messages on %s', kind => {
     [{ 'X-Forwarded-Host': 'a:b:c' }, 'http://inner.example'],
     [{ 'X-Forwarded-Host': 'no host/', 'X-Forwarded-Proto': 'https' }, 'http://inner.example'],
   ])('behind a trusted proxy %j gives links to %s', async (forwarded, base) => {
-    await using replica = await service.replica({ TRUST_PROXY: 'true' });
     const headers = Object.entries(forwarded).map(([name, value]) => `${name}: ${value}\r\n`);
-    const response = await send(replica.url, [
+    const response = await send(trusting.url, [
       `GET / HTTP/1.1\r\nHost: inner.example\r\n${headers.join('')}\r\n`,
     ]);
     expect(bodyOf(response).links.v1).toBe(`${base}/openapi.json`);

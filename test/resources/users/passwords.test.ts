@@ -246,9 +246,9 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
   });
 
   test('links lead to BASE_URL or to the shop’s own page, never to the host of the request', async () => {
-    const base = await startTestService(kind, { BASE_URL: 'https://api.shop.example/catalog' });
-    const plain = await startTestService(kind);
-    const own = await startTestService(kind, {
+    await using plain = await startTestService(kind);
+    const base = await plain.replica({ BASE_URL: 'https://api.shop.example/catalog' });
+    const own = await plain.replica({
       PASSWORD_RESET_URL: 'https://shop.example/account/password?lang=en',
     });
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' };
@@ -267,7 +267,6 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
       expect(mail.text).not.toContain('evil');
       expect(mail.html).toContain(`href="${link.replace('&', '&amp;')}`);
       expect(mail.subject).toBe(`Set a new password for ${shop}`);
-      await service.stop();
     }
   });
 });

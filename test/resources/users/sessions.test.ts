@@ -171,8 +171,13 @@ describeOnDatabases('sessions on %s', kind => {
 });
 
 describeOnDatabases('sessions over time on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
   test('a session ends after 7 days without use', async () => {
-    const service = await startTestService(kind);
     const { refreshToken } = (await login(service)).body;
     service.clock.advance(7 * day - 1000);
     expect((await refresh(service, refreshToken)).status).toBe(200);
@@ -184,11 +189,9 @@ describeOnDatabases('sessions over time on %s', kind => {
     );
     // The body is what is wrong: no access token was sent.
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="catalog"');
-    await service.stop();
   });
 
   test('a session ends after 30 days, however often it is used', async () => {
-    const service = await startTestService(kind);
     const { refreshToken } = (await login(service)).body;
     for (let used = 0; used < 4; used++) {
       service.clock.advance(6 * day);
@@ -199,7 +202,6 @@ describeOnDatabases('sessions over time on %s', kind => {
     service.clock.advance(1000);
     const response = await refresh(service, refreshToken);
     expect([response.status, response.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
-    await service.stop();
   });
 });
 
