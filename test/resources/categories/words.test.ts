@@ -1,4 +1,4 @@
-/** The words of a category's former path are kept for misspelt searches while any product is indexed by them. */
+/** What a category leaves behind: the words of its former path, for misspelt searches, while any product is indexed by them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createPlace, databaseOf, ndjsonOf, type Place } from '../../cli/program.ts';
@@ -93,5 +93,18 @@ describeOnDatabases('the words of former paths on %s', kind => {
     // With a repair, because the next test must not report what this one left behind.
     const { out } = await place.runHere(['check', '--repair']);
     expect(out.split('\n').filter(line => line.startsWith('search index: '))).toEqual([]);
+  });
+
+  test('a deleted category leaves no totals behind', async () => {
+    const totals = sql<{ rows: number }>`select cast(count(*) as integer) as rows from product_totals`;
+    const countTotals = async () =>
+      (await service.database.read.first(totals.compile(service.database.build)))?.rows;
+    const product = await send('POST', '/v1/products', { name: 'Moved', price: 1 });
+    const before = await countTotals();
+    await send('PATCH', `/v1/products/${product.id}`, { category: 'Short-lived' });
+    await send('PATCH', `/v1/products/${product.id}`, { category: null });
+    await send('DELETE', `/v1/categories/${await findId('Short-lived')}`);
+    expect(await countTotals()).toBe(before);
+    expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
   });
 });
