@@ -95,6 +95,20 @@ describeOnDatabases('the words of former paths on %s', kind => {
     expect(out.split('\n').filter(line => line.startsWith('search index: '))).toEqual([]);
   });
 
+  test('are no problem while products wait, though some were changed and already have those of the new path', async () => {
+    const [old, root] = [createWord(), createWord()];
+    await importProducts(old, createWord());
+    const { data } = await send('GET', `/v1/products?category=${old}`);
+    const rootId = await findId(old);
+    await hold(rootId);
+    await send('PATCH', `/v1/categories/${rootId}`, { name: root });
+    await send('PATCH', `/v1/products/${data[0].id}`, { description: 'Changed' });
+    expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
+    await letGo(rootId);
+    await service.settle();
+    expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
+  });
+
   test('a deleted category leaves no totals behind', async () => {
     const totals = sql<{ rows: number }>`select cast(count(*) as integer) as rows from product_totals`;
     const countTotals = async () =>
