@@ -196,7 +196,7 @@ export const listCategories = z.object({
     .meta({
       override: { type: 'string', maxLength: 10, pattern: '^(?:\\d+|null|root)$', examples: ['root'] },
     }),
-  slug: prose(maxSlugLength).optional().describe('Only the category with this slug.'),
+  slug: text(maxSlugLength).optional().describe('Only the category with this slug.'),
   path: categoryPath.optional().describe('Only the category with this path.'),
   sort: sort.describe('Sort key; ties are broken by id. Default: position with parentId, otherwise id.'),
   order,

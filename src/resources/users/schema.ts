@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { count, emailAddress, identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
+import { count, emailAddress, identifier, oneOf, text, timestamp } from '../../http/schema.ts';
 import { buildHalSchemas } from '../crud/schema.ts';
 
 /** Checks the length first: matching a long text against the address pattern takes much time and memory. */
@@ -109,7 +109,7 @@ export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 
 
 export const listUsers = z.object({
   role: role.optional().describe('Only users with this role.'),
-  email: prose(254)
+  email: text(254)
     .optional()
     .meta({
       description: 'Only the user with this address, regardless of case.',
