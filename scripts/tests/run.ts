@@ -1,6 +1,6 @@
 /**
  * `npm test`, `npm run test:long` and `npm run test:faults`: starts one PostgreSQL for the whole run, then Bun's test
- * runner. It runs files in random order, one more at once than there are cores, since some of them wait. If PostgreSQL
+ * runner. It runs files in random order, two more at once than there are cores, since many of them wait. If PostgreSQL
  * does not start, its scenarios are skipped and the run says why; with CI=true, or a server given by TEST_DATABASE_URL,
  * that is a failure.
  */
@@ -119,7 +119,7 @@ async function dropDatabases(url: string): Promise<void> {
 }
 
 async function runTests(): Promise<number> {
-  const workers = isParallel ? [`--parallel=${availableParallelism() + 1}`, '--no-isolate'] : [];
+  const workers = isParallel ? [`--parallel=${availableParallelism() + 2}`, '--no-isolate'] : [];
   const everyFile = isWatched ? [] : [...workers, '--randomize'];
   const usual = Object.values(apart)
     .flat()
