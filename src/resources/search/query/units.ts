@@ -160,37 +160,13 @@ export const isShortUnit = (name: string): boolean => name.length <= maxUnitLeng
 
 /** Phrases before the most that something may cost, those with the most words first. */
 const limits: readonly (readonly string[])[] = [
-  ...[
-    'moins de',
-    'menos de',
-    'meno di',
-    'minder dan',
-    'less than',
-    'weniger als',
-    'up to',
-    'upp till',
-    'op til',
-  ],
-  ...[
-    'opp til',
-    'fino a',
-    'sotto i',
-    'onder de',
-    'under',
-    'below',
-    'unter',
-    'bis',
-    'sotto',
-    'hasta',
-    'onder',
-  ],
-  ...['tot', 'ate', 'do', 'ponizej', 'jusqua'],
-].map(phrase => phrase.split(' '));
-const currencies: ReadonlySet<string> = new Set(
-  'eur euro euros usd dollar dollars gbp chf fr franken francs franchi sek dkk nok kr kronor kroner pln zl tl'.split(
-    ' ',
-  ),
-);
+  'moins de, menos de, meno di, minder dan, less than, weniger als, up to, upp till, op til, opp til, fino a, sotto i',
+  'onder de, under, below, unter, bis, sotto, hasta, onder, tot, ate, do, ponizej, jusqua',
+].flatMap(phrases => phrases.split(', ').map(phrase => phrase.split(' ')));
+const currencies: ReadonlySet<string> = new Set([
+  ...'eur euro euros usd dollar dollars gbp chf fr franken francs franchi'.split(' '),
+  ...'sek dkk nok kr kronor kroner pln zl tl'.split(' '),
+]);
 
 /** The words from `first` to before `end` limit the price. */
 interface Limit {
