@@ -158,11 +158,14 @@ const findOtherNames = (number: string, unit: string): readonly string[] =>
 /** Whether the index also has a number and this name as one word if a text writes them apart. */
 export const isShortUnit = (name: string): boolean => name.length <= maxUnitLength;
 
-/** Phrases before the most that something may cost, those with the most words first. */
-const limits: readonly (readonly string[])[] = [
-  'moins de, menos de, meno di, minder dan, less than, weniger als, up to, upp till, op til, opp til, fino a, sotto i',
-  'onder de, under, below, unter, bis, sotto, hasta, onder, tot, ate, do, ponizej, jusqua',
-].flatMap(phrases => phrases.split(', ').map(phrase => phrase.split(' ')));
+/** Phrases before the most that something may cost, by their first words; those with the most words first. */
+const limits: ReadonlyMap<string, readonly (readonly string[])[]> = Map.groupBy(
+  [
+    'moins de, menos de, meno di, minder dan, less than, weniger als, up to, upp till, op til, opp til, fino a, sotto i',
+    'onder de, under, below, unter, bis, sotto, hasta, onder, tot, ate, do, ponizej, jusqua',
+  ].flatMap(phrases => phrases.split(', ').map(phrase => phrase.split(' '))),
+  ([first = '']) => first,
+);
 const currencies: ReadonlySet<string> = new Set([
   ...'eur euro euros usd dollar dollars gbp chf fr franken francs franchi'.split(' '),
   ...'sek dkk nok kr kronor kroner pln zl tl'.split(' '),
@@ -178,7 +181,8 @@ interface Limit {
 function* findLimits(pieces: readonly Piece[]): Generator<Limit> {
   const readWord = (at: number): string => pieces[at]?.word ?? '';
   for (let first = 0; first < pieces.length; first++) {
-    const phrase = limits.find(words => words.every((word, at) => word === readWord(first + at)));
+    const phrases = limits.get(readWord(first));
+    const phrase = phrases?.find(words => words.every((word, at) => word === readWord(first + at)));
     const number = first + (phrase?.length ?? 0);
     if (phrase === undefined || !isWholeNumber(readWord(number))) continue;
     const next = number + (pieces[number + 1]?.isAdjacent === true ? 2 : 1);
