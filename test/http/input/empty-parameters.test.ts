@@ -11,6 +11,8 @@ const lists = operations.filter(
 /** Not a name to send: it stands for all that begin with `attr.`, of which an empty text may be a value. */
 const placeholder = 'attributes';
 
+test('there are lists to send empty parameters to', () => expect(lists.length).toBeGreaterThan(15));
+
 describeOnDatabases('empty parameters of lists on %s', kind => {
   let service: TestService;
   let walk: Walk;

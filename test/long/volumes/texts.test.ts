@@ -1,8 +1,7 @@
 /** Requests for products with as much text as one request may write, and more. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct, type Product, read } from '../../support/data/catalog.ts';
+import { addProduct, type Product, read, updateMany } from '../../support/data/catalog.ts';
 import { adjust, shownOf } from '../../support/data/stock.ts';
-import { play } from '../../support/http/scenario.ts';
 import { unchanged } from '../../support/service/contents.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -16,14 +15,7 @@ describeOnDatabases('bulk update on %s', kind => {
   });
   afterAll(() => service.stop());
   const bulk = (name: string, ids: readonly number[], update: object, status = 200) =>
-    play(service, {
-      name,
-      method: 'PATCH',
-      path: '/v1/products',
-      as: 'editor',
-      body: { ids, update },
-      status,
-    });
+    updateMany(service, name, { ids, update, status });
   const idsOf = (products: readonly Product[]) => products.map(({ id }) => id);
 
   test('refuses products with more text than one request may write, and accepts as many as fit', async () => {

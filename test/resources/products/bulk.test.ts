@@ -1,6 +1,6 @@
 /** PATCH /products: many products in one transaction. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct, nowOf, type Product, read, whole } from '../../support/data/catalog.ts';
+import { addProduct, nowOf, type Product, read, updateMany, whole } from '../../support/data/catalog.ts';
 import { play } from '../../support/http/scenario.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -41,14 +41,7 @@ describeOnDatabases('bulk update on %s', kind => {
   });
   afterAll(() => service.stop());
   const bulk = (name: string, ids: readonly number[], update: object, status = 200) =>
-    play(service, {
-      name,
-      method: 'PATCH',
-      path: '/v1/products',
-      as: 'editor',
-      body: { ids, update },
-      status,
-    });
+    updateMany(service, name, { ids, update, status });
   const idsOf = (products: readonly Product[]) => products.map(({ id }) => id);
   const three = () => Promise.all(['A', 'B', 'C'].map(name => addProduct(service, { name, tags: [name] })));
 

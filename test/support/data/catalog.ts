@@ -1,6 +1,7 @@
 /** Products for tests to work on. */
 import { expect } from 'bun:test';
 import { call, type Received } from '../http/http.ts';
+import { play } from '../http/scenario.ts';
 import type { TestService } from '../service/service.ts';
 
 export interface Product {
@@ -123,3 +124,15 @@ export async function readListedIds(service: TestService, query: string): Promis
   expect([query, body.meta.total]).toEqual([query, body.data.length]);
   return body.data.map(({ id }: Product) => id);
 }
+
+/** Gives products the same update; its response is checked, and if it is an error, that nothing was written. */
+export const updateMany = (
+  service: TestService,
+  name: string,
+  {
+    ids,
+    update,
+    status = 200,
+  }: { readonly ids: readonly number[]; readonly update: object; readonly status?: number },
+) =>
+  play(service, { name, method: 'PATCH', path: '/v1/products', as: 'editor', body: { ids, update }, status });
