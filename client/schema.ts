@@ -11356,7 +11356,7 @@ export interface components {
          */
         "X-RateLimit-Window": number;
         /**
-         * @description Requests left (r) and seconds until the window ends (t), as in the IETF draft.
+         * @description Requests left (r) and seconds until the window ends (t), as in the IETF draft. The name is `default` for the quota of the caller, another one for a limit of the operation.
          * @example "default";r=999;t=1800
          */
         RateLimit: string;

@@ -8,7 +8,7 @@ import type { Transaction } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
 import { halJson } from './negotiate.ts';
-import type { Quota, QuotaState } from './quota/index.ts';
+import type { Policy, Quota, QuotaState } from './quota/index.ts';
 import type { Reply } from './response/reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -135,7 +135,7 @@ export interface HandlerContext<Params, Query, Body> {
    */
   charge(quota: Quota, subject: string, message: string): Promise<void>;
   /** Makes the response show a limit of the operation's own instead of the caller's. */
-  showQuota(quota: Pick<Quota, 'limit' | 'window'>, state: QuotaState): void;
+  showQuota(policy: Policy, state: QuotaState): void;
   /** This request, now, as the cause of its changes. */
   cause(): Cause;
   /**

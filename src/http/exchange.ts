@@ -5,7 +5,7 @@ import type { Anonymous, Caller } from './access.ts';
 import { computeEntityTag, evaluate, hasConditions } from './cache/conditional.ts';
 import type { Endpoint, HandlerContext, RequestUrl } from './endpoint.ts';
 import { json } from './negotiate.ts';
-import { createRateLimitError, type Quota, type QuotaState } from './quota/index.ts';
+import { createRateLimitError, type Policy, type QuotaState } from './quota/index.ts';
 import type { Unread } from './request/body.ts';
 import type { Reply } from './response/reply.ts';
 import type { Route } from './router.ts';
@@ -31,7 +31,7 @@ export interface ServerContext {
 }
 
 interface OwnQuota {
-  readonly quota: Pick<Quota, 'limit' | 'window'>;
+  readonly policy: Policy;
   readonly state: QuotaState;
 }
 
@@ -119,8 +119,8 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
   }
 
   get showQuota(): HandlerContext<unknown, unknown, unknown>['showQuota'] {
-    return (quota, state) => {
-      this.ownQuota = { quota, state };
+    return (policy, state) => {
+      this.ownQuota = { policy, state };
     };
   }
 

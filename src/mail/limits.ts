@@ -127,5 +127,10 @@ export function createMailLimits(
 /** A 429 for callers who learn nothing about others from it. @param now epoch milliseconds */
 export function createMailLimitError(refusal: MailRefusal, now: number): HttpError {
   const state = { allowed: false, remaining: 0, limit: refusal.limit, reset: refusal.reset };
-  return createRateLimitError('Too much mail was sent', state, now, buildQuotaHeaders(refusal, state, now));
+  return createRateLimitError(
+    'Too much mail was sent',
+    state,
+    now,
+    buildQuotaHeaders({ ...refusal, name: 'mail' }, state, now),
+  );
 }

@@ -57,7 +57,7 @@ const common = {
   ),
   'X-RateLimit-Window': always('Length of the window in seconds.', 3600, buildIntegerSchema(86_400)),
   RateLimit: always(
-    'Requests left (r) and seconds until the window ends (t), as in the IETF draft.',
+    'Requests left (r) and seconds until the window ends (t), as in the IETF draft. The name is `default` for the quota of the caller, another one for a limit of the operation.',
     '"default";r=999;t=1800',
   ),
   'RateLimit-Policy': always(

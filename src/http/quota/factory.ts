@@ -14,10 +14,12 @@ export interface Limits {
 /** @param shared the database in which all replicas count; undefined for a single process */
 export function createLimits(clock: Clock, shared?: Database): Limits {
   return {
-    createQuota: (name, limit, window, options) =>
-      shared === undefined
+    createQuota: (name, limit, window, options) => ({
+      name,
+      ...(shared === undefined
         ? createMemoryQuota(limit, window, clock)
-        : createSharedQuota({ ...options, name, limit, window, clock, database: shared }),
+        : createSharedQuota({ ...options, name, limit, window, clock, database: shared })),
+    }),
     delays: createGrowingDelays(
       shared === undefined ? createMemoryCounters() : createSharedCounters(shared),
       clock,

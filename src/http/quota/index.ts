@@ -14,10 +14,17 @@ export interface QuotaState {
   readonly reset: number;
 }
 
-export interface Quota {
-  /** Requests per window for callers without a limit of their own, and the length of the window in seconds. */
+/** A limit as its headers show it. */
+export interface Policy {
+  /** Distinguishes the limits of single operations from the caller's quota, which is `default`. */
+  readonly name?: string;
+  /** Requests per window; in a quota, of callers without a limit of their own. */
   readonly limit: number;
+  /** In seconds. */
   readonly window: number;
+}
+
+export interface Quota extends Policy {
   /** Counts one request. @param limit the caller's own limit, instead of the quota's */
   charge(subject: string, limit?: number): QuotaState | Promise<QuotaState>;
   /** Takes back a request that turned out to be free. @param maxRefunds the refunds of a caller per window */
@@ -56,7 +63,7 @@ export function createRateLimitError(
 
 /** The headers of a quota: those of the specification, and the IETF's (draft-ietf-httpapi-ratelimit-headers). */
 export function buildQuotaHeaders(
-  { limit, window }: Pick<Quota, 'limit' | 'window'>,
+  { name = 'default', limit, window }: Policy,
   { remaining, reset }: QuotaState,
   now: number,
 ): Record<string, string> {
@@ -65,8 +72,8 @@ export function buildQuotaHeaders(
     'X-RateLimit-Window': String(window),
     'X-RateLimit-Reset': String(reset),
     'X-RateLimit-Remaining': String(remaining),
-    'RateLimit-Policy': `"default";q=${limit};w=${window}`,
-    RateLimit: `"default";r=${remaining};t=${Math.max(0, reset - Math.floor(now / 1000))}`,
+    'RateLimit-Policy': `"${name}";q=${limit};w=${window}`,
+    RateLimit: `"${name}";r=${remaining};t=${Math.max(0, reset - Math.floor(now / 1000))}`,
   };
 }
 

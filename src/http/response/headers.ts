@@ -17,7 +17,7 @@ interface Kind {
  * A response copies the headers of its kind, so the few that differ between responses are set in the shared object just
  * before. A new object for each response would cost twice as much.
  */
-export function createCommonHeaders(quota: Quota) {
+export function createCommonHeaders({ limit, window }: Quota) {
   const templates = new Map<string, Headers>();
   /** The seconds for which the templates hold: the end of the window, and the current one. */
   let templatesFor = { reset: 0, now: 0 };
@@ -29,7 +29,7 @@ export function createCommonHeaders(quota: Quota) {
       Date: formatHttpDate(now * 1000),
       Vary: 'Accept, Accept-Encoding, Origin, Prefer',
       'X-Content-Type-Options': 'nosniff',
-      ...buildQuotaHeaders(quota, state, now * 1000),
+      ...buildQuotaHeaders({ limit, window }, state, now * 1000),
       ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
       ...(version === undefined ? {} : buildLifecycleHeaders(version)),
     });

@@ -143,8 +143,8 @@ export function createResponder(options: ResponderOptions) {
     if (reply.headers !== undefined) setAll(response.headers, reply.headers);
     if (coding !== undefined) response.headers.set('Content-Encoding', coding);
     if (exchange.ownQuota !== undefined || state.limit !== quota.limit) {
-      const own = exchange.ownQuota ?? { quota: { limit: state.limit, window: quota.window }, state };
-      setAll(response.headers, buildQuotaHeaders(own.quota, own.state, clock.now()));
+      const own = exchange.ownQuota ?? { policy: { limit: state.limit, window: quota.window }, state };
+      setAll(response.headers, buildQuotaHeaders(own.policy, own.state, clock.now()));
     }
     if (exchange.strict) response.headers.set('Preference-Applied', strictApplied);
     if (exchange.origin !== null) cors.allowOrigin(response.headers, exchange.origin);

@@ -53,6 +53,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
       expect(quotaOf(await signIn(email, 'wrong', guesser))).toEqual([401, perPair, left, 900]);
     const refused = await signIn(email.toUpperCase(), password, guesser);
     expect([...quotaOf(refused), refused.body.error]).toEqual([429, perPair, 0, 900, 'RATE_LIMITED']);
+    expect(refused.headers.get('RateLimit-Policy')).toBe('"sign-in pair";q=5;w=900');
     // On SQLite each process counts on its own; on PostgreSQL, those of the same database count together.
     const replica = kind === 'sqlite' ? service : await service.replica({ TRUST_PROXY: 'true' });
     const waits: number[] = [];

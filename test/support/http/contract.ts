@@ -237,10 +237,10 @@ function checkHeaders({ headers, requestId, status }: Observed, what: string): v
     const value = headers.get(name);
     if (value === null || !/^\d+$/.test(value)) throw new Error(`${what}: ${name} is ${value}`);
   }
-  if (!/^"default";r=\d+;t=\d+$/.test(headers.get('RateLimit') ?? ''))
-    throw new Error(`${what}: RateLimit is ${headers.get('RateLimit')}`);
-  if (!/^"default";q=\d+;w=\d+$/.test(headers.get('RateLimit-Policy') ?? ''))
-    throw new Error(`${what}: RateLimit-Policy is ${headers.get('RateLimit-Policy')}`);
+  const [, limit] = /^("[a-z -]+");r=\d+;t=\d+$/.exec(headers.get('RateLimit') ?? '') ?? [];
+  if (limit === undefined) throw new Error(`${what}: RateLimit is ${headers.get('RateLimit')}`);
+  const [, policy] = /^("[a-z -]+");q=\d+;w=\d+$/.exec(headers.get('RateLimit-Policy') ?? '') ?? [];
+  if (policy !== limit) throw new Error(`${what}: RateLimit-Policy is ${headers.get('RateLimit-Policy')}`);
   const id = headers.get('X-Request-ID');
   if (id === null || id === '' || (requestId !== null && id !== requestId))
     throw new Error(`${what}: X-Request-ID is ${id}, sent was ${requestId}`);
