@@ -65,6 +65,16 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 /** An ISO 8601 timestamp in UTC with milliseconds, as representations contain it. */
 export const timestamp = () => z.iso.datetime({ precision: 3 });
 
+/** An ISO 8601 time that a client sends, with `Z` or an offset from UTC. @param hint what its error adds */
+export const buildOffsetTime = (hint = '') =>
+  z.iso.datetime({
+    offset: true,
+    error: ({ input }) =>
+      typeof input === 'string'
+        ? `must be a date and time with Z or an offset, such as 2026-01-15T09:30:00Z${hint}`
+        : undefined,
+  });
+
 export const identifier = () => z.int().min(1).max(maxId);
 
 /**

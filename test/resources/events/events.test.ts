@@ -178,6 +178,8 @@ describeOnDatabases('events on %s', kind => {
         ['until', 'format'],
       ],
     ],
+    // Without encoding, the sign of the offset is a space.
+    ['since=2026-01-15T09:30:00+02:00', [['since', 'format']]],
     ['sort=actor', [['sort', 'enum']]],
   ] satisfies [string, [string, string][]][])('refuses %s', async (query, problems) => {
     await play(service, { name: query, path: `${path}?${query}`, as: 'admin', status: 400, problems });
