@@ -4,7 +4,7 @@
  */
 
 import { createShortRowFilter } from './cells/short-rows.ts';
-import { countLines, findLineEnd, readWholeLines } from './read-text.ts';
+import { countLines, findLineEnd, readWholeLines, omitLines } from './read-text.ts';
 import {
   createUnreadableRecord,
   holdsDamage,
@@ -87,6 +87,8 @@ function cutQuotedRow(text: string, start: number, delimiter: number): Row | str
 
 /** Peculiarities of the header in shops' files. */
 export interface HeaderOptions {
+  /** The number of its line, 1 by default: what comes before is not read. */
+  readonly line?: number | undefined;
   /** Whether to skip lines that begin with # before the header. */
   readonly comments?: boolean | undefined;
   /** Columns that may occur several times: their values are joined by commas. */
@@ -111,7 +113,7 @@ function findHeaderProblem(columns: readonly string[], repeated?: Pick<RegExp, '
 class CsvParser {
   /** True after a header that cannot be used: the rest is not read. */
   stopped = false;
-  #line = 1;
+  #line: number;
   /** The column of each field, and the columns without duplicates. */
   #columns: { readonly all: readonly string[]; readonly distinct: readonly string[] } | undefined;
   #delimiter = ',';
@@ -126,6 +128,7 @@ class CsvParser {
   constructor(safe: boolean, header: HeaderOptions) {
     this.#safe = safe;
     this.#header = header;
+    this.#line = header.line ?? 1;
   }
 
   /** The rows of `block`, which ends with a whole line; `final` if the row at its end cannot continue. */
@@ -278,7 +281,7 @@ export async function* readCsv(
 ): AsyncGenerator<SourceRecord[]> {
   const parser = new CsvParser(safe, header);
   const filter = createShortRowFilter();
-  for await (const block of readWholeLines(source)) {
+  for await (const block of omitLines(readWholeLines(source), (header.line ?? 1) - 1)) {
     const records = block.tooLong
       ? parser.skipLine(block.text)
       : parser.parse(block.text, block.damaged, false);

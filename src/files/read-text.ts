@@ -83,6 +83,17 @@ export async function* readWholeLines(source: AsyncIterable<Uint8Array>): AsyncG
   if (length > 0) yield take(new Uint8Array(0), length > maxRecordLength);
 }
 
+/** Omits the first lines of the blocks, whatever they contain. */
+export async function* omitLines(blocks: AsyncIterable<LineBlock>, count: number): AsyncGenerator<LineBlock> {
+  let left = count;
+  for await (const block of blocks) {
+    let start = block.tooLong && left > 0 ? block.text.length : 0;
+    if (start > 0) left -= 1;
+    for (; left > 0 && start < block.text.length; left -= 1) start = findLineEnd(block.text, start) + 1;
+    if (start < block.text.length) yield start === 0 ? block : { ...block, text: block.text.slice(start) };
+  }
+}
+
 /** The index after the last whole character: at most three bytes of an unfinished one follow. */
 function findCharacterBoundary(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { bigLine, brief, notUtf8, readAll } from '../support/samples/records.ts';
 
+const twice = 'is the header and has the column "c" twice; rename one of them';
+
 describe('reading CSV files', () => {
   const cases: [name: string, file: string | Uint8Array, expected: unknown[]][] = [
     ['an empty file', '', []],
@@ -211,6 +213,18 @@ describe('reading CSV files', () => {
       }
     });
   }
+
+  test.each([
+    ['lines before its header, of prose', 'The "list;\n\nb,"\na;b\n1;2\n', [[5, { a: '1', b: '2' }]]],
+    ['a longer line before its header', `x\n${bigLine}x\n${bigLine}\na;b\n1;2\n`, [[5, { a: '1', b: '2' }]]],
+    ['no more lines than before its header', 'a,b\n1,2\n\n', []],
+    ['nothing after its header', 'a,b\n1,2\n\nc,d', []],
+    ['a header that cannot be used', 'a,b\n1,2\n\n,\nc,c\n1,2\n', [[5, twice]]],
+  ])('a file that has its header in line 4, with %s', async (_, file, expected) => {
+    const long = file.length > 10_000;
+    for (const sizes of [[long ? 5000 : 1], [long ? 300_001 : 3], [100_000_000]])
+      expect(brief(await readAll(file, 'csv', { sizes, header: { line: 4 } }))).toEqual(expected);
+  });
 
   test('a column named __proto__ is an ordinary column', async () => {
     const [record] = await readAll('__proto__\nx\n', 'csv');

@@ -27,6 +27,7 @@ Adds the products of a file to the catalog, or updates them. The service may be 
                       Merchant Center) or meta. Rows of variants and images are joined to their products. shopify
                       also reads the JSON of /products.json, woocommerce that of /wp-json/wc/v3/products
   --format FORMAT     csv, ndjson or json; without it, detected from the file's name and beginning
+  --header-line N     the line of a CSV file that names the columns, if it is not the first one
   --encoding NAME     utf-8, utf-16le, utf-16be or windows-1252; without it, detected from the file's bytes.
                       Others must be named: windows-1250 to windows-1258, windows-874, shift_jis, euc-jp, gb18030,
                       big5, euc-kr
@@ -93,6 +94,7 @@ Exit status: 0 all records were imported; 2 some were rejected, or the command l
 const options = {
   preset: { type: 'string' },
   format: { type: 'string' },
+  'header-line': { type: 'string' },
   encoding: { type: 'string' },
   path: { type: 'string' },
   map: { type: 'string', multiple: true },
@@ -121,6 +123,8 @@ export interface ImportArguments {
   /** Detected from the file if undefined, as is the encoding. */
   readonly format: 'csv' | 'ndjson' | 'json' | undefined;
   readonly encoding: Encoding | undefined;
+  /** The line of a CSV file that is its header; undefined for the first one. */
+  readonly headerLine: number | undefined;
   /** The member of a JSON file that holds the array. */
   readonly path: string | undefined;
   /** Whether to drop the apostrophes that `catalog export` writes for spreadsheets. */
@@ -145,7 +149,10 @@ export function parseArguments(args: string[]): ImportArguments {
   const named = parseChoiceOption(values.format, '--format', ['csv', 'ndjson', 'json']);
   if (values.path !== undefined && named !== undefined && named !== 'json')
     throw new UsageError('--path is for JSON only');
-  const format = values.path === undefined ? named : 'json';
+  const headerLine = parseCountOption(values['header-line'], '--header-line', 1, 1000);
+  if (headerLine !== undefined && (values.path !== undefined || (named !== undefined && named !== 'csv')))
+    throw new UsageError('--header-line is for CSV only');
+  const format = values.path !== undefined ? 'json' : headerLine !== undefined ? 'csv' : named;
   const preset = parseChoiceOption(values.preset, '--preset', presetNames);
   const skip = parseCountOption(values.skip, '--skip', 0, Number.MAX_SAFE_INTEGER) ?? 0;
   const dropUnknown = values['drop-unknown'] === true;
@@ -173,6 +180,7 @@ export function parseArguments(args: string[]): ImportArguments {
     preset,
     format,
     encoding: parseChoiceOption(values.encoding?.toLowerCase(), '--encoding', encodings),
+    headerLine,
     path: values.path,
     safe: parseSafeOption(values['safe-for-spreadsheets'], format),
     mapping: parseMappingOption('--map', () => parseMapping((values.map ?? []).join(','))),

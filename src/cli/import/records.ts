@@ -80,10 +80,12 @@ export async function openRecords(given: RecordsRequest): Promise<OpenedRecords>
 
 /** Templates of Meta and Google begin with lines that explain the columns. */
 function openFile(request: RecordsRequest): Promise<ImportSource> {
-  const { file, format, preset: name } = request;
+  const { file, format, preset: name, headerLine: line } = request;
   const preset = name === undefined ? undefined : getPreset(name);
   const header =
-    preset === undefined ? {} : { comments: true, repeated: preset.repeated, places: preset.places };
+    preset === undefined
+      ? { line }
+      : { line, comments: true, repeated: preset.repeated, places: preset.places };
   return openSource(file, format, { ...request, header, feeds: preset?.isFeed });
 }
 
@@ -118,7 +120,7 @@ function createNoticeBoard() {
 }
 
 async function* readChunks(source: ImportSource, request: RecordsRequest): AsyncGenerator<Chunk> {
-  const { fileName, skip, currency } = request;
+  const { fileName, skip, currency, headerLine } = request;
   const repeatedKeys = await findRepeatedKeys(source, request);
   const gathering = repeatedKeys.size > 0;
   const { take, rest } = createGatherer(repeatedKeys);
@@ -173,7 +175,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   }
   // A preset that leaves out all rows yields no candidates.
   if (source.isEmpty() || notices.rows === 0)
-    throw new Error(`${fileName} has no records: ${describeEmptiness(source)}`);
+    throw new Error(`${fileName} has no records: ${describeEmptiness(source, headerLine)}`);
   const left = rest();
   const now = { ...prepareRecords(left), positions: left.map(() => position), rejects: [], passed: [] };
   const counts = { repeated: 0, end: notices.rows, bytes: countBytes() };
@@ -200,8 +202,9 @@ const toChecked = (
   { rejects }: Pick<RecordsRequest, 'rejects'>,
 ): Checked => ({ record, line, raw: rejects === undefined ? '' : raw });
 
-function describeEmptiness(source: ImportSource): string {
+function describeEmptiness(source: ImportSource, headerLine: number | undefined): string {
   if (source.isEmpty()) return 'it is empty';
+  if (source.format === 'csv' && headerLine !== undefined) return `nothing follows its line ${headerLine}`;
   return source.format === 'csv' ? 'it has only a header row' : 'its list is empty';
 }
 

@@ -128,6 +128,7 @@ const request: Omit<RecordsRequest, 'file' | 'fileName'> = {
   ...{
     imageBase: undefined,
     path: undefined,
+    headerLine: undefined,
     format: undefined,
     encoding: undefined,
     safe: true,

@@ -125,7 +125,7 @@ function keepExplicit(
   }
 }
 
-const notHeader = '; the first line must be the names of the columns, without a title above it';
+const notHeader = '; if a later line names the columns, add its number: --header-line 2';
 
 /** @param proposal suggests a preset, if a shop has written the file; empty otherwise */
 function checkColumns(record: SourceRecord, { mapping, set }: ImportArguments, proposal: string): void {

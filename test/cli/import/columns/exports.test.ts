@@ -88,8 +88,32 @@ describeOnDatabases('tables of other shops, imported on %s', kind => {
       const ended = await imports.run('Preisliste;;\nsku;Bezeichnung;price\nA;Lampe;5\n', ...options);
       expect(ended.status).toBe(1);
       expect(ended.err).toContain(
-        'Preisliste; the first line must be the names of the columns, without a title above it\n',
+        'Preisliste; if a later line names the columns, add its number: --header-line 2\n',
       );
     },
   );
+
+  test('--header-line names the line of the header', async () => {
+    const file = 'Preisliste;Stand "heute;\n\nsku;name;price\nHL-1;Lampe;5\nHL-2;Lampe\nHL-3;Vase;x\n';
+    const ended = await imports.run(file, '--header-line', '3');
+    expect(ended.err).toContain('line 6: price');
+    expect(await imports.shown('HL-1')).toMatchObject({ name: 'Lampe', price: 5 });
+    for (const [line, reason] of [
+      ['9', 'nothing follows its line 9'],
+      ['4', 'there is no column "name"'],
+      ['0', '--header-line takes an integer from 1 to 1000, not "0"'],
+    ] as const) {
+      const refused = await imports.run(file, '--header-line', line);
+      expect(refused.status).not.toBe(0);
+      expect(refused.err).toContain(reason);
+    }
+    const json = await imports.run(
+      [{ sku: 'HL-4', name: 'Lamp', price: 5 }],
+      '--path',
+      'a',
+      '--header-line',
+      '2',
+    );
+    expect([json.status, json.err]).toEqual([2, expect.stringContaining('--header-line is for CSV only')]);
+  });
 });
