@@ -135,7 +135,7 @@ export function createApp(options: AppOptions) {
     );
   }
 
-  /** Parse: 400, 404, 413. Then the handler: precondition 412, work 400–404, 409, 413, 415, 422, 429, 503, 507. */
+  /** Parse: 400, 404, 413, 417. Then the handler: precondition 412, work 400–404, 409, 413, 415, 422, 429, 503, 507. */
   function parseRequest(
     exchange: Exchange,
     endpoint: Endpoint,

@@ -71,6 +71,10 @@ const messages = {
   416: {
     RANGE_NOT_SATISFIABLE: 'The range begins after the end of the file.',
   },
+  417: {
+    EXPECTATION_FAILED:
+      'Expect is recognised only in lower case: send "Expect: 100-continue", or no Expect. The body was not read.',
+  },
   422: {
     PATCH_RESULT_INVALID:
       'The result of the JSON Patch breaks a rule or changes a read-only member; details points into the result. Nothing was changed.',

@@ -51,7 +51,7 @@ function* generateLayerErrors(endpoint: Endpoint): Generator<ErrorCode> {
   if (access.kind === 'protected') yield* ['UNAUTHORIZED', 'TOKEN_EXPIRED', 'FORBIDDEN'] as const;
   if (params !== undefined && endpoint.neverNotFound !== true) yield 'NOT_FOUND';
   if (body !== undefined) {
-    yield* ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'MALFORMED_JSON'] as const;
+    yield* ['UNSUPPORTED_MEDIA_TYPE', 'EXPECTATION_FAILED', 'PAYLOAD_TOO_LARGE', 'MALFORMED_JSON'] as const;
   }
   if (body?.kind === 'patch') {
     yield* ['MALFORMED_PATCH', 'PATCH_TEST_FAILED', 'PATCH_PATH_NOT_FOUND', 'PATCH_RESULT_INVALID'] as const;

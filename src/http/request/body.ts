@@ -42,8 +42,8 @@ export function createBodyReader() {
 
   /**
    * Reads the whole body, as bytes.
-   * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes; 429, 503 when too many long
-   *   bodies are unfinished
+   * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes; 417 for an expectation that is
+   *   not met; 429, 503 when too many long bodies are unfinished
    */
   return async function readBody(reading: Reading, limit: number): Promise<Uint8Array> {
     const { request, subject } = reading;
@@ -59,6 +59,8 @@ export function createBodyReader() {
     let reader: Unread | undefined;
     try {
       if (Number(declared) > limit) throw createTooLargeError(limit);
+      if (isExpectationMissed(request.headers.get('expect')))
+        throw new HttpError('EXPECTATION_FAILED', { headers: { Connection: 'close' } });
       if (declared !== null && Number(declared) <= maxUncounted) return await request.bytes();
       if (request.body === null) return new Uint8Array();
       reader = request.body.getReader();
@@ -71,6 +73,15 @@ export function createBodyReader() {
     }
   };
 }
+
+const met = '100-continue';
+
+/**
+ * Bun sends 100 (Continue) only if the expectation is written in lower case, although case does not matter (RFC 9110
+ * §10.1.1). A client that waits for it, such as that of Java, would never send the body.
+ */
+const isExpectationMissed = (expectation: string | null): boolean =>
+  expectation !== null && expectation !== met && expectation.toLowerCase() === met;
 
 const createTooLargeError = (limit: number) =>
   new HttpError('PAYLOAD_TOO_LARGE', {

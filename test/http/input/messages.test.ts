@@ -206,4 +206,17 @@ describeOnDatabases('unusual messages on %s', kind => {
       expect(refused.text).toContain('HTTP/1.1 413 ');
     });
   });
+
+  test.each([
+    ['as the client of Java writes it', '/v1/products', '100-Continue'],
+    ['in capital letters, before signing in', '/v1/auth/login', '100-CONTINUE'],
+  ])('Expect %s: 417 at once, since its client would wait for 100', (_, path, expectation) =>
+    writesNothing(service, async () => {
+      const headers = ['Content-Type: application/json', `Expect: ${expectation}`, 'Content-Length: 50'];
+      const refused = await raw(`POST ${path} HTTP/1.1`, ['Host: x', editor(), ...headers]);
+      expect([refused.status, responsesIn(refused)]).toEqual([417, 1]);
+      expect(refused.text).toContain('"error":"EXPECTATION_FAILED"');
+      expect(refused.text).toMatch(/^Connection: close\r$/im);
+    }),
+  );
 });
