@@ -81,6 +81,11 @@ const forms: readonly (readonly [
     `${part('content-disposition: form-data; filename="name=b"; name="a"', '1')}--x--`,
     [['a', '1']],
   ],
+  ...['; name=b', ' name=b.png', 'a\\"; name=b'].map((file): [string, string, [string, string][]] => [
+    `a file name like a name: ${file}`,
+    `${part(`Content-Disposition: form-data; filename="${file}"; Name = "a"`, '1')}--x--`,
+    [['a', '1']],
+  ]),
   [
     'a name with a line separator',
     `${part('Content-Disposition: form-data; name="\u2028b\u0085"', '1')}--x--`,

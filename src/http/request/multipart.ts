@@ -68,8 +68,24 @@ const escapes: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0
 function parseName(head: string): string {
   // Without `.` and `$`, for which U+2028, a valid character of names, ends a line.
   const disposition = /(?:^|[\r\n])content-disposition:[ \t]*form-data[ \t]*;([^\r\n]*)/i.exec(head)?.[1];
-  const [, quoted, plain] = /(?:^|[;\s])name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition ?? '') ?? [];
+  const parameter = splitParameters(disposition ?? '').find(one => /^\s*name\s*=/i.test(one));
+  const [, quoted, plain] = /=\s*(?:"([^"]*)"|([^\s"]+))/.exec(parameter ?? '') ?? [];
   const name = quoted ?? plain;
   if (name === undefined) throw createMultipartError('has a part without a name in Content-Disposition');
   return name.replaceAll(/%22|%0D|%0A/gi, found => escapes[found.toUpperCase()] ?? found);
+}
+
+/** Splits the parameters of a header at the semicolons outside quotation marks: a file's name may contain `; name=`. */
+function splitParameters(text: string): string[] {
+  const parameters: string[] = [];
+  let [start, isQuoted] = [0, false];
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') isQuoted = !isQuoted;
+    else if (isQuoted && text[at] === '\\') at++;
+    else if (!isQuoted && text[at] === ';') {
+      parameters.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...parameters, text.slice(start)];
 }
