@@ -10627,7 +10627,7 @@ export interface components {
          *
          *     `MALFORMED_PATCH`: The body is not a valid JSON Patch document (RFC 6902).
          *
-         *     `INVALID_CURSOR`: The cursor was not issued for this list with this filter and sort.
+         *     `INVALID_CURSOR`: The cursor was not issued for this list with this filter and sort; leave it out to read the first page.
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *
@@ -10708,7 +10708,7 @@ export interface components {
          *
          *     `MALFORMED_PATCH`: The body is not a valid JSON Patch document (RFC 6902).
          *
-         *     `INVALID_CURSOR`: The cursor was not issued for this list with this filter and sort.
+         *     `INVALID_CURSOR`: The cursor was not issued for this list with this filter and sort; leave it out to read the first page.
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *

@@ -12,7 +12,8 @@ const messages = {
     VALIDATION_FAILED: 'The request is not valid; details lists the problems.',
     MALFORMED_JSON: 'The body is not well-formed JSON.',
     MALFORMED_PATCH: 'The body is not a valid JSON Patch document (RFC 6902).',
-    INVALID_CURSOR: 'The cursor was not issued for this list with this filter and sort.',
+    INVALID_CURSOR:
+      'The cursor was not issued for this list with this filter and sort; leave it out to read the first page.',
     INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
     INVALID_SIGNATURE:
       'The signature is missing, too old, or does not match this body and the shared secret.',

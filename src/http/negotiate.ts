@@ -133,6 +133,7 @@ function isEncoded(contentEncoding: string | null): boolean {
  * @throws HttpError 415, with Accept-Patch on PATCH (RFC 5789 §3.1), Accept-Post on POST, Accept otherwise
  */
 export function requireBodyType(headers: Headers, method: string, accepted: readonly string[]): string {
+  const choice = accepted.length === 1 ? accepted[0] : `one of ${accepted.join(', ')}`;
   const refuse = (message: string, extra: Record<string, string> = {}) => {
     const name = method === 'PATCH' ? 'Accept-Patch' : method === 'POST' ? 'Accept-Post' : 'Accept';
     return new HttpError('UNSUPPORTED_MEDIA_TYPE', {
@@ -144,13 +145,12 @@ export function requireBodyType(headers: Headers, method: string, accepted: read
     throw refuse('The body must be sent without Content-Encoding.', { 'Accept-Encoding': 'identity' });
   }
   const contentType = headers.get('content-type');
-  if (contentType === null) throw refuse(`Content-Type is missing; send one of ${accepted.join(', ')}.`);
+  if (contentType === null) throw refuse(`Content-Type is missing; send ${choice}.`);
   const type = toEssence(contentType);
   const isAccepted = accepted.some(
     one => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))),
   );
-  if (!isAccepted)
-    throw refuse(`Content-Type is ${type === '' ? 'empty' : type}; send one of ${accepted.join(', ')}.`);
+  if (!isAccepted) throw refuse(`Content-Type is ${type === '' ? 'empty' : type}; send ${choice}.`);
   if (!type.endsWith('json')) return type;
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset))

@@ -63,12 +63,16 @@ export function toBunPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
+/** The prefix of the version is what a new client most often lacks. */
+const outsideVersions = 'There is nothing at this address; GET / links to the versions and what they offer.';
+
 /**
  * The operation for a request; GET also serves HEAD (RFC 9110 §9.3.2).
  * @throws HttpError 404 for an unknown path, 405 with Allow for a known one
  */
 export function pick(route: Route | undefined, method: string): Operation {
-  if (route === undefined || route.operations.size === 0) throw new HttpError('NOT_FOUND');
+  if (route === undefined) throw new HttpError('NOT_FOUND', { message: outsideVersions });
+  if (route.operations.size === 0) throw new HttpError('NOT_FOUND');
   const operation = route.operations.get(method === 'HEAD' ? 'GET' : method);
   if (operation === undefined) throw new HttpError('METHOD_NOT_ALLOWED', { headers: { Allow: route.allow } });
   return operation;

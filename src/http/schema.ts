@@ -138,19 +138,22 @@ const isLength = (issue: z.core.$ZodIssue): boolean =>
   (issue.code === 'too_small' || issue.code === 'too_big') &&
   (issue.origin === 'string' || issue.origin === 'array');
 
+/** Many programs write moments without seconds, without an offset, or with a blank in the middle. */
+const momentRule = 'must be a moment with seconds and an offset (RFC 3339), such as 2026-01-31T12:00:00Z';
+
 /** The stable word for a broken rule (that of JSON Schema if there is one) and what the rule requires. */
 function describeRule(issue: z.core.$ZodIssue): { code: string; message: string } {
   if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
   switch (issue.code) {
     case 'invalid_type':
-      return { code: 'type', message: `must be ${nameType(issue.expected)}` };
+      return { code: 'type', message: describeType(issue) };
     case 'too_small':
     case 'too_big':
       return describeLimit(issue);
     case 'invalid_format':
       return {
         code: issue.format === 'regex' ? 'pattern' : 'format',
-        message: issue.message.replace(/^Invalid (.*)$/, 'must be a valid $1'),
+        message: issue.format === 'datetime' ? momentRule : issue.message,
       };
     case 'invalid_value':
       return { code: 'enum', message: `must be one of ${issue.values.map(String).join(', ')}` };
@@ -201,7 +204,22 @@ function describeLimit(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig)
   return { code: `${word}imum`, message: `must be ${limit} or ${small ? 'more' : 'less'}` };
 }
 
+/**
+ * What was sent is named too: `"19.99"` looks like a number to those who sent it, and an empty list to a program whose
+ * language writes an empty object as `[]`. Only Zod's message has it.
+ */
+function describeType({ expected, message }: z.core.$ZodIssueInvalidType): string {
+  const sent = /, received (\w+)$/.exec(message)?.[1];
+  const rule = `must be ${nameType(expected)}`;
+  // It is a number, but has decimals.
+  if (sent === undefined || (expected === 'int' && sent === 'number')) return rule;
+  return `${rule}, not ${nameType(sent)}`;
+}
+
+const withoutArticle: readonly string[] = ['null', 'NaN', 'Infinity'];
+
 function nameType(type: string): string {
+  if (withoutArticle.includes(type)) return type;
   if (type === 'int') return 'an integer';
   if (type === 'record') return 'an object';
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;

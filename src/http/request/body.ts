@@ -43,7 +43,7 @@ export function createBodyReader() {
   /**
    * Reads the whole body, as bytes.
    * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes; 417 for an expectation that is
-   *   not met; 429, 503 when too many long bodies are unfinished
+   *   not recognised; 429, 503 when too many long bodies are unfinished
    */
   return async function readBody(reading: Reading, limit: number): Promise<Uint8Array> {
     const { request, subject } = reading;
@@ -74,14 +74,14 @@ export function createBodyReader() {
   };
 }
 
-const met = '100-continue';
+const recognised = '100-continue';
 
 /**
  * Bun sends 100 (Continue) only if the expectation is written in lower case, although case does not matter (RFC 9110
  * §10.1.1). A client that waits for it, such as that of Java, would never send the body.
  */
 const isExpectationMissed = (expectation: string | null): boolean =>
-  expectation !== null && expectation !== met && expectation.toLowerCase() === met;
+  expectation !== null && expectation !== recognised && expectation.toLowerCase() === recognised;
 
 const createTooLargeError = (limit: number) =>
   new HttpError('PAYLOAD_TOO_LARGE', {

@@ -1,5 +1,6 @@
 /** JSON bodies: limits checked before parsing, and errors that say what is wrong. */
 import { HttpError } from '../errors.ts';
+import { findSyntaxProblem, formatPlace } from './json-syntax.ts';
 
 /** Maximum nesting of arrays and objects in a body. */
 const deepest = 64;
@@ -27,11 +28,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   if (broken !== undefined) throw createMalformedJsonError(broken);
   try {
     return JSON.parse(text);
-  } catch (error) {
-    // Without the text it quotes, which may be a password that lacks its quotation marks.
-    const message = error instanceof Error ? error.message : '';
-    const reason = /^(?:JSON Parse error: )?([^"]+)/.exec(message)?.[1]?.trim() ?? 'unknown';
-    throw createMalformedJsonError(`is not well-formed JSON: ${reason}`);
+  } catch {
+    const problem = findSyntaxProblem(text);
+    const detail = problem === undefined ? '' : ` (${formatPlace(text, problem.at)}): ${problem.reason}`;
+    throw createMalformedJsonError(`is not well-formed JSON${detail}`);
   }
 }
 

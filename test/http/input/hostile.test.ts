@@ -99,7 +99,8 @@ describeOnDatabases('hostile input on %s', kind => {
     ['gtin', Array(65).fill('x')],
   ])('%s of the wrong type: one problem, whatever its length', async (name, value) => {
     const refused = await create(lampWith(`"${name}":${JSON.stringify(value)}`));
-    const message = typeof value === 'string' ? 'must be an array' : 'must be a string';
+    const message =
+      typeof value === 'string' ? 'must be an array, not a string' : 'must be a string, not an array';
     expect([refused.status, refused.body.details]).toEqual([
       400,
       [{ field: name, pointer: `#/${name}`, code: 'type', message }],
@@ -123,7 +124,7 @@ describeOnDatabases('hostile input on %s', kind => {
     });
     expect([refused.status, refused.body.message]).toEqual([
       415,
-      'Content-Type is empty; send one of application/json.',
+      'Content-Type is empty; send application/json.',
     ]);
   });
 

@@ -47,7 +47,11 @@ function findProblem(key: string, value: unknown): Problem | undefined {
 }
 
 function findProblems(value: unknown): Problem[] {
-  if (!isObject(value)) return [{ path: [], rule: 'type', message: 'must be an object' }];
+  if (!isObject(value)) {
+    // An object without members becomes an empty array in languages that have one type for both.
+    const message = Array.isArray(value) ? 'must be an object, not an array' : 'must be an object';
+    return [{ path: [], rule: 'type', message }];
+  }
   const entries = Object.entries(value);
   if (entries.length > maxKeys)
     return [{ path: [], rule: 'maxProperties', message: `must have ${maxKeys} keys or fewer` }];
