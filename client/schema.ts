@@ -11087,7 +11087,7 @@ export interface components {
                 };
             };
         };
-        /** @description `EXPECTATION_FAILED`: Expect is recognised only in lower case: send "Expect: 100-continue", or no Expect. The body was not read. */
+        /** @description `EXPECTATION_FAILED`: No body came. A client that waits for 100 (Continue) must send "Expect: 100-continue" in lower case, or no Expect. */
         ExpectationFailed: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -74,7 +74,7 @@ const messages = {
   },
   417: {
     EXPECTATION_FAILED:
-      'Expect is recognised only in lower case: send "Expect: 100-continue", or no Expect. The body was not read.',
+      'No body came. A client that waits for 100 (Continue) must send "Expect: 100-continue" in lower case, or no Expect.',
   },
   422: {
     PATCH_RESULT_INVALID:

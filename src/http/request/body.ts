@@ -42,8 +42,8 @@ export function createBodyReader() {
 
   /**
    * Reads the whole body, as bytes.
-   * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes; 417 for an expectation that is
-   *   not recognised; 429, 503 when too many long bodies are unfinished
+   * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes; 417 if it does not come because
+   *   of an expectation that Bun does not recognise; 429, 503 when too many long bodies are unfinished
    */
   return async function readBody(reading: Reading, limit: number): Promise<Uint8Array> {
     const { request, subject } = reading;
@@ -59,12 +59,11 @@ export function createBodyReader() {
     let reader: Unread | undefined;
     try {
       if (Number(declared) > limit) throw createTooLargeError(limit);
-      if (isExpectationMissed(request.headers.get('expect')))
-        throw new HttpError('EXPECTATION_FAILED', { headers: { Connection: 'close' } });
-      if (declared !== null && Number(declared) <= maxUncounted) return await request.bytes();
+      const isWaiting = isExpectationMissed(request.headers.get('expect'));
+      if (declared !== null && Number(declared) <= maxUncounted && !isWaiting) return await request.bytes();
       if (request.body === null) return new Uint8Array();
       reader = request.body.getReader();
-      return await readChunks(reader, limit, count);
+      return await readChunks(isWaiting ? guardFirstRead(reader) : reader, limit, count);
     } catch (error) {
       if (error instanceof HttpError) reading.unread = reader ?? request.body?.getReader();
       throw error;
@@ -75,13 +74,30 @@ export function createBodyReader() {
 }
 
 const recognised = '100-continue';
+/** Clients that do not wait for ever send the body after 1 s (libcurl) to 5 s (HttpURLConnection of Java). */
+const maxExpectationMs = 6000;
 
 /**
- * Bun sends 100 (Continue) only if the expectation is written in lower case, although case does not matter (RFC 9110
- * §10.1.1). A client that waits for it, such as that of Java, would never send the body.
+ * Bun sends 100 (Continue) only if the expectation is in lower case, although case does not matter (RFC 9110 §10.1.1).
+ * Guzzle and the clients of Java write it with a capital letter.
  */
 const isExpectationMissed = (expectation: string | null): boolean =>
   expectation !== null && expectation !== recognised && expectation.toLowerCase() === recognised;
+
+/** @returns the same body; its first read fails with 417 if nothing comes, since the client may wait until it is closed */
+function guardFirstRead(body: Unread): Unread {
+  let isBegun = false;
+  return {
+    async read() {
+      if (isBegun) return body.read();
+      isBegun = true;
+      const first = await waitAtMost(body.read(), maxExpectationMs);
+      if (first === undefined)
+        throw new HttpError('EXPECTATION_FAILED', { headers: { Connection: 'close' } });
+      return first;
+    },
+  };
+}
 
 const createTooLargeError = (limit: number) =>
   new HttpError('PAYLOAD_TOO_LARGE', {

@@ -207,16 +207,24 @@ describeOnDatabases('unusual messages on %s', kind => {
     });
   });
 
-  test.each([
-    ['as the client of Java writes it', '/v1/products', '100-Continue'],
-    ['in capital letters, before signing in', '/v1/auth/login', '100-CONTINUE'],
-  ])('Expect %s: 417 at once, since its client would wait for 100', (_, path, expectation) =>
-    writesNothing(service, async () => {
-      const headers = ['Content-Type: application/json', `Expect: ${expectation}`, 'Content-Length: 50'];
-      const refused = await raw(`POST ${path} HTTP/1.1`, ['Host: x', editor(), ...headers]);
-      expect([refused.status, responsesIn(refused)]).toEqual([417, 1]);
-      expect(refused.text).toContain('"error":"EXPECTATION_FAILED"');
-      expect(refused.text).toMatch(/^Connection: close\r$/im);
-    }),
+  test('Expect with capital letters, as Guzzle writes it: a body that comes without 100 (Continue) is read', async () => {
+    const headers = ['Content-Type: application/json', 'Expect: 100-Continue', 'Connection: close'];
+    const head = ['POST /v1/products HTTP/1.1', 'Host: x', editor(), ...headers];
+    const first = [...head, `Content-Length: ${lamp.length}`, '', lamp.slice(0, 5)].join('\r\n');
+    const made = await send(service.url, [first, lamp.slice(5)]);
+    expect([made.status, responsesIn(made)]).toEqual([201, 1]);
+  });
+
+  test(
+    'Expect with capital letters: a client that waits for 100 (Continue) for ever gets 417',
+    () =>
+      writesNothing(service, async () => {
+        const headers = ['Content-Type: application/json', 'Expect: 100-Continue', 'Content-Length: 50'];
+        const refused = await raw('POST /v1/products HTTP/1.1', ['Host: x', editor(), ...headers]);
+        expect([refused.status, responsesIn(refused)]).toEqual([417, 1]);
+        expect(refused.text).toContain('"error":"EXPECTATION_FAILED"');
+        expect(refused.text).toMatch(/^Connection: close\r$/im);
+      }),
+    20_000,
   );
 });
