@@ -9,7 +9,6 @@ interface SyntaxProblem {
 /** What may come next. */
 type Expected = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'comma' | 'end';
 
-const blanks: readonly (string | undefined)[] = [' ', '\t', '\n', '\r'];
 const literals = ['true', 'false', 'null'];
 const word = /^['“„‘\w]/;
 
@@ -19,7 +18,7 @@ export function findSyntaxProblem(text: string): SyntaxProblem | undefined {
   let expected: Expected = 'value';
   const getNext = (): Expected => (closers.length === 0 ? 'end' : 'comma');
   for (let at = 0; ; ) {
-    while (blanks.includes(text[at])) at++;
+    at = findEndOfBlanks(text, at);
     const character = text[at];
     const closer = closers.at(-1);
     const refuse = (): SyntaxProblem => ({ at, reason: describe(expected, character, closer) });
@@ -63,21 +62,33 @@ function findEndOfScalar(text: string, at: number): number | undefined {
   return number.test(text) ? number.lastIndex : undefined;
 }
 
+function findEndOfBlanks(text: string, start: number): number {
+  for (let at = start; ; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
+  }
+}
+
 /** @returns the index after the closing quotation mark, or what is wrong within */
 function findEndOfString(text: string, start: number): number | SyntaxProblem {
-  for (let at = start + 1; at < text.length; ) {
-    if (text[at] === '"') return at + 1;
-    if (text.charCodeAt(at) < 0x20)
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) return at + 1;
+    if (code < 0x20)
       return { at, reason: 'a line break or other control character in a text must be escaped, as \\n' };
-    if (text[at] !== '\\') {
-      at++;
-      continue;
-    }
-    if (!/^\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/.test(text.slice(at, at + 6)))
-      return { at, reason: 'no such escape exists in JSON; a \\ is written \\\\' };
-    at += text[at + 1] === 'u' ? 6 : 2;
+    if (code !== 0x5c) continue;
+    const length = measureEscape(text, at);
+    if (length === undefined) return { at, reason: 'no such escape exists in JSON; a \\ is written \\\\' };
+    at += length - 1;
   }
   return { at: start, reason: 'the text that begins here does not end' };
+}
+
+/** @returns undefined if no escape begins there */
+function measureEscape(text: string, at: number): number | undefined {
+  const kind = text.charAt(at + 1);
+  if (kind === 'u') return /^[\dA-Fa-f]{4}$/.test(text.slice(at + 2, at + 6)) ? 6 : undefined;
+  return kind !== '' && '"\\/bfnrt'.includes(kind) ? 2 : undefined;
 }
 
 function describe(expected: Expected, character: string | undefined, closer: string | undefined): string {
@@ -94,6 +105,10 @@ function describe(expected: Expected, character: string | undefined, closer: str
 
 /** The line and the column of an index, both from 1. */
 export function formatPlace(text: string, at: number): string {
-  const lines = text.slice(0, at).split('\n');
-  return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+  let [line, start] = [1, 0];
+  for (let end = text.indexOf('\n'); end !== -1 && end < at; end = text.indexOf('\n', start)) {
+    line++;
+    start = end + 1;
+  }
+  return `line ${line}, column ${at - start + 1}`;
 }
