@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
-import { send } from '../support/http/raw.ts';
+import { readHead, send } from '../support/http/raw.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
 const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
@@ -160,6 +160,18 @@ for (const [program, file, args] of proxies) {
         `GET /v1/me HTTP/1.1\r\nHost: ${host}\r\nHost: x\r\nConnection: close\r\n\r\n`,
       ]);
       expect(two.status).toBe(400);
+    });
+
+    test('a client gets 100 (Continue) however it writes its expectation', async () => {
+      const { host } = new URL(url);
+      const head = Object.entries({ ...editor(), Host: host, Expect: '100-Continue', 'Content-Length': '2' });
+      const lines = head.map(([name, value]) => `${name}: ${value}`);
+      const { status, disconnect } = await readHead(
+        url,
+        `POST /v1/products HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`,
+      );
+      disconnect();
+      expect(status).toBe(100);
     });
 
     // The other proxies do not poll on their own.
