@@ -56,8 +56,11 @@ export function createChangeBuilder<Row extends { readonly id: number }>(
 const secretMember =
   /"(?:password|password_?hash|secret|key|key_?hash|api_?key|token|token_?hash|(?:access|refresh)_?token|authorization)":/i;
 
-/** Resources without secrets: callers choose names of their members, or their `key` is not a credential. */
-const withoutSecrets: ReadonlySet<string> = new Set(['product', 'variant', 'attribute']);
+/**
+ * Resources without secrets: callers choose names of their members, such as those of options in items of orders, or
+ * their `key` is not a credential.
+ */
+const withoutSecrets: ReadonlySet<string> = new Set(['product', 'variant', 'attribute', 'order', 'invoice']);
 
 /** Resources with at least one event type that has a consumer. */
 const consumed: ReadonlySet<string> = new Set(

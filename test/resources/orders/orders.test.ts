@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct, nowOf, type Product, pathOf } from '../../support/data/catalog.ts';
 import { eventsOf } from '../../support/data/events.ts';
-import { lines } from '../../support/data/orders.ts';
+import { act, lines } from '../../support/data/orders.ts';
 import { userIdOf } from '../../support/data/people.ts';
 import { call, type Received } from '../../support/http/http.ts';
 import { play } from '../../support/http/scenario.ts';
@@ -215,6 +215,29 @@ describeOnDatabases('orders on %s', kind => {
     expect(totals).toHaveLength(20);
     expect(totals.filter(total => total !== 20 && total !== 40)).toEqual([]);
   });
+
+  test.each(['Key', 'token', 'Secret'])(
+    'a variant whose option is called %s is ordered and paid',
+    async name => {
+      const options = [{ name, values: ['C', 'G'] }];
+      const harmonica = await addProduct(service, { name: 'Harmonica', price: 30, options });
+      const chosen = { [name]: 'C' };
+      const variants = { method: 'POST', path: `${pathOf(harmonica)}/variants`, as: 'editor' } as const;
+      const variant = await call(service, { ...variants, body: { options: chosen } });
+      const items = [{ productId: harmonica.id, variantId: variant.body.id, quantity: 1 }];
+      const made = await call(service, { method: 'POST', path: place, as: 'user', body: { items } });
+      expect([made.status, made.body.items?.[0].options]).toEqual([201, chosen]);
+      const paid = await act(service, { path: `/v1/orders/${made.body.id}` }, 'payment', 'admin');
+      expect([paid.status, paid.body.status]).toEqual([200, 'PAID']);
+      const ordered = { items: [{ options: chosen }] };
+      const [placed, , ...others] = await eventsOf(service, 'order', made.body.id);
+      expect(placed?.after).toMatchObject(ordered);
+      expect(others).toEqual([]);
+      const invoices = await call(service, { path: `/v1/invoices?orderId=${made.body.id}`, as: 'user' });
+      const [issued] = await eventsOf(service, 'invoice', invoices.body.data[0].id);
+      expect(issued?.after).toMatchObject(ordered);
+    },
+  );
 
   test('20 equal requests with one Idempotency-Key place one order', async () => {
     const product = await addProduct(service);
