@@ -225,3 +225,9 @@ test('the time for a name of very many marks grows linearly', async () => {
   const named = (length: number) => toAttributeKey(`a${'\u0301\u0323'.repeat(length / 2)}`);
   expect(await superlinearGrowth(named, 6000)).toBeUndefined();
 });
+
+test('the time for an amount of very many marks grows linearly', async () => {
+  const read = (length: number) =>
+    expect(readAmount(`1${'\u0301\u0323'.repeat(length / 2)}`)).toBe('must be a number');
+  expect(await superlinearGrowth(read, 6000)).toBeUndefined();
+});

@@ -99,12 +99,15 @@ const plain = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const groupedOnce = /^[1-9]\d{0,2}\.\d{3}$/;
 const digits = /[.,]?\d(?:[\d.,'’ \u00A0\u202F]*\d)?/;
 const maxLength = 60;
+/** A number of any length is read, but a longer text is none: its marks would be put in order in quadratic time. */
+const maxReadLength = 1000;
 
 /**
  * Reads an amount: `12.5`, `1,234.50`, `1.234,50 €`, `$12.99`, `352 AED`, `1'234.50 CHF`.
  * @returns the amount, or a phrase for people that says why it cannot be read
  */
 export function readAmount(given: string, { decimal, currency, watch }: AmountOptions = {}): Amount | string {
+  if (given.length > maxReadLength) return 'must be a number';
   // Full-width digits and signs, as Japanese and Chinese input methods write them.
   const bare = given.normalize('NFKC').trim();
   if (decimal !== 'comma' && plain.test(bare)) {

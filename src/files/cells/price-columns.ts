@@ -25,9 +25,13 @@ const priceNames: ReadonlySet<string> = new Set([
   ...'prijs verkoopprijs preço preçodevenda cena pris fiyat'.split(' '),
 ]);
 
+/** Characters of a name that are read: Unicode normalisation orders the marks on one letter in quadratic time. */
+const maxNameLength = 1000;
+
 /** Splits `price_eur`, `priceEur` and `Preis (€)` into words; a sign is a word of its own, with letters before it. */
 const parseWords = (column: string): string[] =>
   column
+    .slice(0, maxNameLength)
     .normalize('NFKC')
     .replace(/MwSt|USt/g, 'vat')
     .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ')
