@@ -20,6 +20,23 @@ const gifWith = (block: Uint8Array, count: number) =>
     gif().subarray(firstBlock),
   ]);
 
+/** A chunk of WebP; its content has an even length. */
+function chunk(type: string, content: Uint8Array): Buffer {
+  const head = Buffer.from(`${type}\0\0\0\0`, 'latin1');
+  head.writeUInt32LE(content.length, 4);
+  return Buffer.concat([head, content]);
+}
+
+/** An animation of this many pictures of one pixel, with a colour profile of this many bytes. */
+function animationWith(profile: number, count: number): Buffer {
+  const pixel = chunk('VP8L', Buffer.from('2f0000000007d0fffef7bfff8188880800'.padEnd(36, '0'), 'hex'));
+  const frame = chunk('ANMF', Buffer.concat([Buffer.alloc(16), pixel]));
+  const header = chunk('VP8X', Buffer.of(0x22, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+  const before = [header, chunk('ICCP', Buffer.alloc(profile)), chunk('ANIM', Buffer.alloc(6))];
+  const content = [Buffer.from('WEBP'), ...before, Buffer.alloc(count * frame.length, frame)];
+  return chunk('RIFF', Buffer.concat(content));
+}
+
 describe('files of many parts', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -57,6 +74,13 @@ describe('files of many parts', () => {
     expect(status).toBe(201);
     const served = await (await fetch(service.url + body.url)).bytes();
     expect(Buffer.from(served)).toEqual(Buffer.from(gif()));
+  });
+
+  test('an animation of many pictures with a long colour profile is kept, and has other sizes', async () => {
+    const { status, body } = await sent(animationWith(8_000_000, 2000));
+    expect([status, body.width, body.height]).toEqual([201, 1, 1]);
+    const resize = () => fetch(`${service.url}${body.url}?w=64`).then(response => response.bytes());
+    expect(await processorTime(resize)).toBeLessThan(1000);
   });
 
   test('a text of a form that is longer than 64 KiB is refused before it is read', async () => {

@@ -46,9 +46,9 @@ export async function inspectWebp(bytes: Uint8Array, limits: Limits): Promise<In
       kept.push(clearFlags(chunk.whole));
     } else if (type === 'ANMF') {
       frames += 1;
-      const frame = parseFrame(content, canvas, profile);
+      const frame = parseFrame(content, canvas);
       if (canvas !== undefined) checkFrames(frames, canvas, limits);
-      first ??= frame.picture;
+      first ??= buildFirstPicture(frame, profile);
       kept.push(frame.whole);
     } else {
       if (type === 'VP8 ' || type === 'VP8L') {
@@ -120,15 +120,16 @@ function parsePictureSize({ type, content }: Chunk): Size {
   return { width: readUint16(content, 6) & 0x3fff, height: readUint16(content, 8) & 0x3fff };
 }
 
-/**
- * One picture of an animation, without other chunks, and the same picture as a separate file.
- * @param profile the chunk with the colour profile of the animation
- */
-function parseFrame(
-  content: Uint8Array,
-  canvas: Size | undefined,
-  profile: Uint8Array | undefined,
-): { whole: Uint8Array; picture: FirstPicture } {
+/** One picture of an animation, without other chunks. */
+interface Frame extends Size {
+  readonly left: number;
+  readonly top: number;
+  /** The chunks of the picture. */
+  readonly parts: readonly Chunk[];
+  readonly whole: Uint8Array;
+}
+
+function parseFrame(content: Uint8Array, canvas: Size | undefined): Frame {
   if (canvas === undefined || content.length < 16)
     throw createInvalidImageError('is an animation whose pictures are broken');
   const [left, top] = [readUint24(content, 0) * 2, readUint24(content, 3) * 2];
@@ -140,16 +141,24 @@ function parseFrame(
   const size = picture === undefined ? undefined : parsePictureSize(picture);
   if (size?.width !== width || size.height !== height)
     throw createInvalidImageError('is an animation whose pictures are broken');
+  const body = [content.subarray(0, 16), ...parts.map(({ whole }) => whole)];
+  return { left, top, width, height, parts, whole: buildChunk('ANMF', body) };
+}
+
+/**
+ * The same picture as a separate file. Made of the first one only: each file has a copy of the profile.
+ * @param profile the chunk with the colour profile of the animation
+ */
+function buildFirstPicture(
+  { parts, whole: _, ...place }: Frame,
+  profile: Uint8Array | undefined,
+): FirstPicture {
   const wholes = parts.map(({ whole }) => whole);
-  const body = [content.subarray(0, 16), ...wholes];
   const isExtended = profile !== undefined || parts.some(({ type }) => type === 'ALPH');
   const head = profile === undefined ? [] : [profile];
   const flags = profile === undefined ? hasAlpha : hasAlpha | hasProfile;
-  const file = isExtended ? [buildExtendedHeader(size, flags), ...head, ...wholes] : wholes;
-  return {
-    whole: buildChunk('ANMF', body),
-    picture: { left, top, width, height, file: Buffer.concat(buildRiff(file)) },
-  };
+  const file = isExtended ? [buildExtendedHeader(place, flags), ...head, ...wholes] : wholes;
+  return { ...place, file: Buffer.concat(buildRiff(file)) };
 }
 
 /** The VP8X chunk of a still picture. */
