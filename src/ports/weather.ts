@@ -37,7 +37,11 @@ const geocoding = z.object({
 const forecast = z.object({
   current: z.object({
     // In GMT, to the minute, without a time zone.
-    time: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/),
+    time: z
+      .string()
+      .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/)
+      .transform(time => Date.parse(`${time}:00Z`))
+      .pipe(z.int()),
     temperature_2m: z.number().min(-120).max(80),
     weather_code: z.int(),
   }),
@@ -66,7 +70,7 @@ export function openMeteo(weatherUrl: string, geocodingUrl: string): WeatherProv
       return {
         temperature: current.temperature_2m,
         conditions: describeConditions(current.weather_code),
-        observedAt: Date.parse(`${current.time}:00Z`),
+        observedAt: current.time,
       };
     },
   };

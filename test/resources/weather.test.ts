@@ -136,7 +136,7 @@ describeOnDatabases('weather on %s', kind => {
     expect(provider.requests).toEqual(['/v1/forecast']);
   });
 
-  const moods: readonly Mood[] = ['failing', 'nonsense', 'endless'];
+  const moods: readonly Mood[] = ['failing', 'nonsense', 'misdated', 'endless'];
   test.each(moods)('when the provider is %s, the last observation is returned, marked stale', async mood => {
     await ask('Berlin');
     provider.mood = mood;

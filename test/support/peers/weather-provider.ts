@@ -6,6 +6,8 @@ export type Mood =
   | 'failing'
   /** Responds with 200 and something that is not weather. */
   | 'nonsense'
+  /** Responds with 200 and weather of a day that does not exist. */
+  | 'misdated'
   /** Responds with 200 and far too large a body. */
   | 'endless'
   /** Takes the request and never responds. */
@@ -59,6 +61,10 @@ export function startProvider(): FakeProvider {
         case 'nonsense':
           return Response.json({
             current: { time: 'yesterday', temperature_2m: 'mild', weather_code: null },
+          });
+        case 'misdated':
+          return Response.json({
+            current: { time: '2026-13-45T99:99', temperature_2m: 4.5, weather_code: 61 },
           });
         case 'endless':
           return new Response(`{"current":"${'x'.repeat(1_000_000)}"}`);
