@@ -1,8 +1,10 @@
 /** The two of the ten risks (security.test.ts) that concern the service's own requests and the responses to them. */
 import { expect, test } from 'bun:test';
 import { addProduct } from './support/data/catalog.ts';
+import { act, placeOrder } from './support/data/orders.ts';
 import { addKey } from './support/data/people.ts';
 import { call } from './support/http/http.ts';
+import { webhookSecret } from './support/http/walk.ts';
 import { startProvider } from './support/peers/weather-provider.ts';
 import { describeOnDatabases } from './support/service/databases.ts';
 import { startTestService } from './support/service/service.ts';
@@ -55,7 +57,9 @@ describeOnDatabases('outbound requests on %s', kind => {
       hostname: '127.0.0.1',
       fetch({ url }) {
         asked.push(url);
-        return Response.json({ current: { time: '2026-01-15T09:15', temperature_2m: 1, weather_code: 0 } });
+        const current = { time: '2026-01-15T09:15', temperature_2m: 1, weather_code: 0 };
+        const made = { id: 'pi_1', status: 'succeeded', amount_received: 15_900, currency: 'eur' };
+        return Response.json({ ...made, client_secret: null, current });
       },
     });
     const redirecting = Bun.serve({
@@ -64,10 +68,15 @@ describeOnDatabases('outbound requests on %s', kind => {
       fetch: () => Response.redirect(`http://127.0.0.1:${elsewhere.port}/inside`, 302),
     });
     const url = `http://127.0.0.1:${redirecting.port}`;
-    const service = await startTestService(kind, { WEATHER_URL: url, GEOCODING_URL: url });
+    const service = await startTestService(kind, {
+      ...{ WEATHER_URL: url, GEOCODING_URL: url, STRIPE_URL: url },
+      ...{ STRIPE_SECRET_KEY: 'sk_test_redirected', STRIPE_WEBHOOK_SECRET: webhookSecret },
+    });
     const headers = await addKey(service, 'data:read');
     const response = await call(service, { path: '/v1/data/weather?city=Berlin', headers });
     expect([response.status, response.body.source]).toEqual([200, 'bundled']);
+    const paying = await act(service, await placeOrder(service), 'payment');
+    expect([paying.status, paying.body.error]).toEqual([503, 'PAYMENT_UNAVAILABLE']);
     expect(asked).toEqual([]);
     await service.stop();
     await redirecting.stop(true);

@@ -17,9 +17,13 @@ import {
   type PaymentReports,
   type Payments,
 } from './payment.ts';
+import { readLimitedText } from './response-text.ts';
 
 /** The longest wait for a customer; well within the time limit of a delivery attempt (events/attempts.ts). */
 const timeoutMs = 5000;
+
+/** Characters of a response; those of Stripe are some thousands long. */
+const maxResponseLength = 1024 * 1024;
 
 /** ISO 4217 currencies for which Stripe uses a different number of decimal digits. */
 const stripeExponents: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };
@@ -134,12 +138,12 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
 
 /**
  * Replaces a body that is not a JSON object with an empty one, which the library rejects: given a text or a number, it
- * would wait forever.
+ * would wait forever. No redirect is followed: another server must not say that a payment has been made.
  */
-async function fetchObject(...request: Parameters<typeof fetch>): Promise<Response> {
+async function fetchObject(...[address, init]: Parameters<typeof fetch>): Promise<Response> {
   requireSpareFiles();
-  const response = await fetch(...request);
-  const text = await response.text();
+  const response = await fetch(address, { ...init, redirect: 'error' });
+  const text = await readLimitedText(response, maxResponseLength);
   const { status, headers } = response;
   return new Response(isJsonObject(text) ? text : '', { status, headers });
 }

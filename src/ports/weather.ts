@@ -1,6 +1,7 @@
 /** The weather port: a provider with the HTTP interface of Open-Meteo. */
 import { z } from 'zod';
 import { requireSpareFiles } from '../open-files.ts';
+import { readLimitedText } from './response-text.ts';
 
 export interface CityLocation {
   readonly name: string;
@@ -26,7 +27,8 @@ export interface WeatherProvider {
 
 /** The longest wait for one request; a caller who needs both waits up to twice this. */
 const timeoutMs = 3000;
-const maxResponseBytes = 256 * 1024;
+/** Characters; those that count are far fewer. */
+const maxResponseLength = 256 * 1024;
 
 const geocoding = z.object({
   results: z
@@ -84,18 +86,7 @@ async function ask(url: string): Promise<unknown> {
     await response.body?.cancel();
     throw new Error(`the weather provider responded ${response.status}`);
   }
-  return JSON.parse(await readLimitedText(response));
-}
-
-/** A faulty provider must not exhaust the memory. */
-async function readLimitedText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > maxResponseBytes) throw new Error('the weather provider’s response is too long');
-  }
-  return text + decoder.decode();
+  return JSON.parse(await readLimitedText(response, maxResponseLength));
 }
 
 /** The weather codes of the WMO (table 4677), in the groups the provider uses. */

@@ -43,6 +43,18 @@ describeOnDatabases('responses of Stripe on %s', kind => {
     },
   );
 
+  test('a payment intent in a very long response opens no payment', async () => {
+    const placed = await placeOrder(on.service);
+    const intent = { id: 'pi_long', object: 'payment_intent', status: 'requires_payment_method' };
+    const members = { ...intent, amount_received: 0, currency: 'eur', client_secret: 'pi_long_secret' };
+    on.stripe.body = JSON.stringify({ ...members, description: 'x'.repeat(2_000_000) });
+    await writesNothing(on.service, async () => {
+      const response = await act(on.service, placed, 'payment');
+      expect([response.status, response.body.error]).toEqual([503, 'PAYMENT_UNAVAILABLE']);
+    });
+    on.stripe.body = undefined;
+  });
+
   test('a payment is cancelled only when Stripe’s response is a payment intent', async () => {
     const { path, order, intent } = await opened();
     on.stripe.body = '{}';
