@@ -1,14 +1,18 @@
-/** Repairs disagreements between files, rows and products, one image at a time. */
+/**
+ * Repairs disagreements between files, rows and products, one image at a time. The service may have changed any of them
+ * since they were found, so each is read again.
+ */
 import { createCause, createCommandOutbox } from '../../events/outbox.ts';
 import type { Media } from '../../media/index.ts';
 import { ImageError } from '../../media/inspect/image.ts';
 import type { PreparedImage } from '../../media/prepare.ts';
 import { systemClock } from '../../ports/clock.ts';
+import { createImageFiles } from '../../resources/images/files.ts';
 import { createImageStore } from '../../resources/images/store.ts';
 import { findHash, noteUnused } from '../../resources/products/members/uploads.ts';
-import { productOf, toProductFields } from '../../resources/products/row.ts';
+import { type LockedProduct, productOf, toProductFields } from '../../resources/products/row.ts';
 import { createProductStore } from '../../resources/products/store.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import type { Wrong } from './find.ts';
 
 /** @returns a function that repairs one problem, and returns whether it could */
@@ -16,26 +20,50 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
   const { build } = database;
   const products = createProductStore(database, createCommandOutbox(database));
   const images = createImageStore(database);
+  const files = createImageFiles(database, media, images);
+
+  /** The ids of the products that were found, and of those that are recorded now. */
+  async function readProducts(session: Session, { hash, products: ids }: Wrong): Promise<number[]> {
+    const noted = build.selectFrom('media_uses').select('product_id').where('hash', '=', hash);
+    const recorded = (await session.all(noted.compile())).map(({ product_id }) => product_id);
+    return [...new Set([...ids, ...recorded])].sort((a, b) => a - b);
+  }
 
   /** Removes an image from the products that show it. */
-  async function removeFromProducts({ hash, products: ids }: Wrong): Promise<void> {
-    for (const id of ids)
+  async function removeFromProducts(wrong: Wrong): Promise<void> {
+    for (const id of await readProducts(database.read, wrong))
       await database.write(async session => {
         const before = await products.lock(session, id);
         if (before === undefined) return;
         const product = productOf(before);
-        const left = product.images.filter(({ url }) => findHash(url) !== hash);
+        const left = product.images.filter(({ url }) => findHash(url) !== wrong.hash);
         const fields = { ...toProductFields(product, before.base_price), images: left };
         await products.update(session, [{ before, fields }], createCause('cli', systemClock.now()));
       });
   }
 
-  /** Records which products show an image. */
-  async function noteUses(session: Transaction, { hash, products: ids }: Wrong): Promise<void> {
-    await session.run(build.deleteFrom('media_uses').where('hash', '=', hash).compile());
-    for (const product_id of ids)
-      await session.run(build.insertInto('media_uses').values({ hash, product_id }).compile());
-    if (ids.length === 0) await noteUnused(session, build, hash, systemClock.now());
+  /** Whether each product shows the image, by id; the products are locked until the transaction ends. */
+  async function lockUses(session: Transaction, wrong: Wrong): Promise<Map<number, boolean>> {
+    const uses = new Map<number, boolean>();
+    for (const id of await readProducts(session, wrong)) {
+      const product = await products.lock(session, id);
+      uses.set(id, product !== undefined && isShown(product, wrong));
+    }
+    return uses;
+  }
+
+  /** Records which products show an image. Those of other products, which are not locked, stay. */
+  async function noteUses(session: Transaction, { hash }: Wrong, uses: ReadonlyMap<number, boolean>) {
+    for (const [product_id, isUse] of uses) {
+      const change = isUse
+        ? build
+            .insertInto('media_uses')
+            .values({ hash, product_id })
+            .onConflict(conflict => conflict.columns(['hash', 'product_id']).doNothing())
+        : build.deleteFrom('media_uses').where('hash', '=', hash).where('product_id', '=', product_id);
+      await session.run(change.compile());
+    }
+    if (!uses.values().some(isUse => isUse)) await noteUnused(session, build, hash, systemClock.now());
   }
 
   async function removeRow(hash: string): Promise<void> {
@@ -49,8 +77,9 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     const image = await readAgain(wrong.hash);
     if (image === undefined) return false;
     await database.write(async session => {
+      const uses = await lockUses(session, wrong);
       await images.add(session, image, systemClock.now());
-      await noteUses(session, wrong);
+      await noteUses(session, wrong, uses);
     });
     return true;
   }
@@ -71,20 +100,22 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     switch (wrong.kind) {
       case 'file without row':
         if (wrong.products.length > 0) return addRow(wrong);
-        await media.remove(wrong.hash);
+        await files.removeUnused(wrong.hash);
         return true;
       case 'row without file':
-        await removeFromProducts(wrong);
-        await removeRow(wrong.hash);
-        return true;
       case 'neither':
+        if (await media.store.has(wrong.hash)) return true;
         await removeFromProducts(wrong);
+        if (wrong.kind === 'row without file') await removeRow(wrong.hash);
         return true;
       case 'uses':
-        await database.write(session => noteUses(session, wrong));
+        await database.write(async session => noteUses(session, wrong, await lockUses(session, wrong)));
         return true;
       case 'damaged':
         return false;
     }
   };
 }
+
+const isShown = (product: LockedProduct, { hash }: Wrong): boolean =>
+  productOf(product).images.some(({ url }) => findHash(url) === hash);

@@ -14,7 +14,6 @@ const detectType = (bytes: Uint8Array): string => sniff(bytes) ?? 'application/o
 export function createImageFiles(database: Database, media: Media, store: ImageStore) {
   const isUsed = (hash: string): Promise<boolean> => store.has(database.read, hash);
 
-  /** Removes a file without a row. If the file gets a row at the same time, it is restored. */
   async function removeUnused(hash: string): Promise<void> {
     if (await isUsed(hash)) return;
     const bytes = await media.store.read(hash);
@@ -29,6 +28,8 @@ export function createImageFiles(database: Database, media: Media, store: ImageS
   }
 
   return {
+    /** Removes a file without a row. If the file gets a row at the same time, it is restored. */
+    removeUnused,
     /**
      * Keeps the file of an image while `work` writes what uses it. If nothing uses it in the end, the file is removed.
      * @throws what `work` throws; HttpError 503, 507
