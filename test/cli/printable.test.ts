@@ -1,5 +1,6 @@
 /** Text from outside cannot control the terminal, and cannot look like a line of the program. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { formatTable } from '../../src/cli/terminal/index.ts';
 import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import { createKeyStore } from '../../src/resources/keys/store.ts';
 import { createUserStore } from '../../src/resources/users/store.ts';
@@ -76,4 +77,11 @@ test('letters of all scripts, and joined emoji, are shown as they are', async ()
   await other.runHere(['keys', 'create', '--name', name, '--scopes', 'data:read']);
   expect((await other.runHere(['keys', 'list'])).out).toContain(`${name}\n`);
   other.remove();
+});
+
+test('a table of a million rows is aligned', () => {
+  const rows = Array.from({ length: 1_000_000 }, (_, index) => [String(index), 'x']);
+  const table = formatTable(['ID', 'NAME'], rows);
+  expect(table.slice(0, 26)).toBe('ID      NAME\n0       x\n1  ');
+  expect(table.slice(-9)).toBe('999999  x');
 });

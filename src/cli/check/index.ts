@@ -88,7 +88,7 @@ async function repairAll(database: Database, checks: readonly Check[], wrong: Fi
       if (!isWrong) continue;
       repaired.push(check);
       await check.repair?.(session, Date.now());
-      left.push(...(await check.find(session)).map(line => `${check.name}: ${line}`));
+      for (const line of await check.find(session)) left.push(`${check.name}: ${line}`);
     }
     return left;
   };

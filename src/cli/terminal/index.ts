@@ -24,7 +24,10 @@ export const escapeUnprintable = (text: string): string =>
 /** Aligns columns, two spaces apart. Cells are escaped, so that none can affect the terminal or another row. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows.map(row => row.map(escapeUnprintable))];
-  const widths = header.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)));
+  // Not Math.max(...lengths): half a million arguments do not fit on the stack.
+  const widths = header.map((_, column) =>
+    lines.reduce((width, line) => Math.max(width, line[column]?.length ?? 0), 0),
+  );
   return lines
     .map(line =>
       line
