@@ -231,3 +231,16 @@ test('the time for an amount of very many marks grows linearly', async () => {
     expect(readAmount(`1${'\u0301\u0323'.repeat(length / 2)}`)).toBe('must be a number');
   expect(await superlinearGrowth(read, 6000)).toBeUndefined();
 });
+
+test('the time for a list of very many escaped separators grows linearly', async () => {
+  const split = (length: number) => expect(splitList('a,b\\,'.repeat(length), ',')).toHaveLength(length + 1);
+  expect(await superlinearGrowth(split, 5000)).toBeUndefined();
+});
+
+test('the time for very many paths of categories grows linearly', async () => {
+  const keep = (length: number) => {
+    const paths = Array.from({ length }, (_, index) => `A > ${index}`);
+    expect(keepDeepestPaths(['A', ...paths])).toEqual(paths);
+  };
+  expect(await superlinearGrowth(keep, 5000)).toBeUndefined();
+});

@@ -11,19 +11,12 @@ export function trimCharacters(characters: string, text: string): string {
 /** Splits a text into trimmed items, without empty ones. A backslash before a separator keeps it in the item. */
 export function splitList(text: string, separator: string): string[] {
   if (separator === '') return text.trim() === '' ? [] : [text.trim()];
-  const parts = text.includes(`\\${separator}`)
-    ? text
-        .split(`\\${separator}`)
-        .map(part => part.split(separator))
-        .reduce<string[]>(
-          (all, [first = '', ...rest]) => [
-            ...all.slice(0, -1),
-            all.length === 0 ? first : `${all.at(-1)}${separator}${first}`,
-            ...rest,
-          ],
-          [],
-        )
-    : text.split(separator);
+  const parts: string[] = [];
+  for (const [index, piece] of text.split(`\\${separator}`).entries()) {
+    const [first = '', ...others] = piece.split(separator);
+    parts.push(index === 0 ? first : `${parts.pop() ?? ''}${separator}${first}`);
+    for (const other of others) parts.push(other);
+  }
   return parts.map(part => part.trim()).filter(part => part !== '');
 }
 
@@ -64,7 +57,11 @@ export function toPath(text: string, separator: string): string {
  */
 export function keepDeepestPaths(paths: readonly string[]): string[] {
   const all = [...new Set(paths)];
-  return all.filter(path => !all.some(other => other.startsWith(`${path}${pathSeparator}`)));
+  const toBeginning = (path: string) => `${path}${pathSeparator}`;
+  // Sorted, a path is directly before those below it.
+  const beginnings = all.map(toBeginning).sort();
+  const above = new Set(beginnings.filter((one, index) => beginnings[index + 1]?.startsWith(one)));
+  return all.filter(path => !above.has(toBeginning(path)));
 }
 
 const address = /^https?:\/\//i;
