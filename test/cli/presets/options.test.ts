@@ -1,5 +1,6 @@
 /** Which columns of a shop's file become options, and which attributes, with empty cells and with too many options. */
 import { expect, test } from 'bun:test';
+import { superlinearGrowth } from '../../support/service/growth.ts';
 import { createCatalog, onCatalog, productsOf, variantsOf } from '../program.ts';
 
 const columns = ['color', 'size', 'material', 'pattern', 'gender', 'age_group', 'size_type'];
@@ -276,4 +277,17 @@ test('spaces in variant_option are read in a time that grows with their number, 
     const header = 'id\ttitle\tprice\tavailability\timage_link\titem_group_id\tvariant_option';
     const file = place.file('g.tsv', [header, ...rows].join('\n'));
     expect((await place.runHere(['import', file, '--preset', 'google'])).out).toContain('1 created');
+  }));
+
+test('the time for very many additional variant attributes grows linearly', () =>
+  onCatalog(async place => {
+    const header = 'id,title,image_link,availability,price,item_group_id,additional_variant_attribute';
+    const run = async (length: number) => {
+      const pairs = (value: string) => Array.from({ length }, (_, index) => `A${index}:${value}`).join();
+      const rows = ['1', '2'].map(id => `${id},Sock,,in stock,9 EUR,SOCK,"${pairs(id)}"`);
+      const file = place.file('pairs.csv', [header, ...rows].join('\n'));
+      const ended = await place.runHere(['import', file, '--preset', 'meta', '--dry-run']);
+      expect(ended).toMatchObject({ status: 0 });
+    };
+    expect(await superlinearGrowth(run, 500)).toBeUndefined();
   }));

@@ -22,42 +22,54 @@ const optionColumns = [
 /** Columns that are options even if all rows of a group have the same value: a later feed may have others. */
 const usualColumns = ['color', 'colour', 'size'];
 
-/** The columns that may be options, and the names of further attributes in the rows. */
-function findColumns(rows: readonly Row[]): string[] {
-  const all = rows[0]?.columns.all ?? [];
-  const columns = all.filter(column => optionColumns.includes(normalizeColumn(column)));
-  const known = new Set(columns.map(normalizeColumn));
-  const further = rows.flatMap(row => Object.keys(parseFurther(row)));
-  return [...columns, ...new Set(further.filter(name => !known.has(normalizeColumn(name))))];
-}
-
 /** Meta's column for attributes that have no column: `Scent:Rose,Flavor:Mint`. */
 const findFurtherColumn = (row: Row): string | undefined =>
   row.columns.all.find(column => normalizeColumn(column) === 'additional variant attribute');
 
-function parseFurther(row: Row): Record<string, string> {
+/** The further attributes of a row. */
+interface Further {
+  readonly pairs: Readonly<Record<string, string>>;
+  /** Whether the column has nothing else. */
+  readonly isWhole: boolean;
+}
+
+function parseFurther(row: Row): Further {
+  const column = findFurtherColumn(row);
+  const parts = column === undefined ? [] : splitList(row.cell(column), ',');
   const pairs: Record<string, string> = Object.create(null);
-  for (const part of splitFurther(row)) {
+  for (const part of parts) {
     const at = part.indexOf(':');
     const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
     if (at > 0 && name !== '' && value !== '') pairs[name] = value;
   }
-  return pairs;
+  return { pairs, isWhole: Object.keys(pairs).length === parts.length };
 }
 
-function splitFurther(row: Row): string[] {
-  const column = findFurtherColumn(row);
-  return column === undefined ? [] : splitList(row.cell(column), ',');
+/** The cells of rows, by column or by the name of a further attribute. Each row is parsed once. */
+function createCellReader() {
+  const parsed = new Map<Row, Further>();
+  const further = (row: Row): Further => parsed.getOrInsertComputed(row, parseFurther);
+  return {
+    further,
+    get: (row: Row, column: string): string =>
+      row.columns.all.includes(column) ? row.cell(column) : (further(row).pairs[column] ?? ''),
+  };
+}
+
+type CellReader = ReturnType<typeof createCellReader>;
+
+/** The columns that may be options, and the names of further attributes in the rows. */
+function findColumns(rows: readonly Row[], { further }: CellReader): string[] {
+  const all = rows[0]?.columns.all ?? [];
+  const columns = all.filter(column => optionColumns.includes(normalizeColumn(column)));
+  const known = new Set(columns.map(normalizeColumn));
+  const names = rows.flatMap(row => Object.keys(further(row).pairs));
+  return [...columns, ...new Set(names.filter(name => !known.has(normalizeColumn(name))))];
 }
 
 /** Whether `names` cover all of a row's further attributes. */
-function isTaken(row: Row, names: readonly string[]): boolean {
-  const own = Object.keys(parseFurther(row));
-  return own.length === splitFurther(row).length && own.every(name => names.includes(name));
-}
-
-const getCell = (row: Row, column: string): string =>
-  row.columns.all.includes(column) ? row.cell(column) : (parseFurther(row)[column] ?? '');
+const isTaken = ({ pairs, isWhole }: Further, names: readonly string[]): boolean =>
+  isWhole && Object.keys(pairs).every(name => names.includes(name));
 
 /** The option for rows that no column distinguishes; its value is the id. */
 const item = 'Item';
@@ -78,18 +90,22 @@ export function readGroupOptions(
 ): GroupOptions {
   const declared = readDeclaredOptions(all, rows, { note });
   if (declared !== undefined) return declared;
-  const differing = findOptionColumns(all);
-  const cells = rows.map(row => readCells(row, differing, nothing));
+  const reader = createCellReader();
+  const differing = findOptionColumns(all, reader);
+  const cells = rows.map(row => readCells(row, differing, nothing, reader));
   const isWhole = areDistinct(cells, differing);
   const ids = rows.map((row, index): Record<string, string> => ({ ...cells[index], [item]: row.text('id') }));
   const names = chooseOptions(ids, isWhole ? differing : [...differing, item]);
   const columns = names.filter(name => name !== item);
   const further =
-    rows[0] !== undefined && rows.every(row => isTaken(row, names)) && findFurtherColumn(rows[0]);
-  for (const column of dropUnknown ? [] : findColumns(all)) {
-    const isOption = differing.includes(column);
+    rows[0] !== undefined &&
+    rows.every(row => isTaken(reader.further(row), names)) &&
+    findFurtherColumn(rows[0]);
+  const possible = new Set(differing);
+  for (const column of dropUnknown ? [] : findColumns(all, reader)) {
+    const isOption = possible.has(column);
     if (isOption && !columns.includes(column)) note(beyondOptions);
-    if (!isOption && countValues(rows, column) > 1) note(partial);
+    if (!isOption && countValues(rows, column, reader) > 1) note(partial);
   }
   const options = ids.map(options =>
     Object.fromEntries(names.map(name => [capitalizeColumn(name), options[name] ?? nothing])),
@@ -101,28 +117,39 @@ export function readGroupOptions(
  * The columns that all rows fill, if the rows differ in them or they are usually options. If these do not distinguish
  * all rows, also columns with empty cells that help to. For a single row, all columns that it fills.
  */
-function findOptionColumns(rows: readonly Row[]): string[] {
-  const columns = findColumns(rows);
-  const cells = rows.map(row => readCells(row, columns, ''));
-  const isFilled = (column: string): boolean => rows.every(row => getCell(row, column) !== '');
+function findOptionColumns(rows: readonly Row[], reader: CellReader): string[] {
+  const columns = findColumns(rows, reader);
+  const cells = rows.map(row => readCells(row, columns, '', reader));
+  const isFilled = (column: string): boolean => rows.every(row => reader.get(row, column) !== '');
   const chosen = columns.filter(
     column =>
       isFilled(column) &&
-      (rows.length === 1 || usualColumns.includes(normalizeColumn(column)) || countValues(rows, column) > 1),
+      (rows.length === 1 ||
+        usualColumns.includes(normalizeColumn(column)) ||
+        countValues(rows, column, reader) > 1),
   );
+  let isWhole = rows.length === 1 || areDistinct(cells, chosen);
   for (const column of columns) {
-    if (rows.length === 1 || areDistinct(cells, chosen)) break;
-    if (!isFilled(column) && isDistinguishing(cells, chosen, column)) chosen.push(column);
+    if (isWhole) break;
+    if (isFilled(column) || !isDistinguishing(cells, chosen, column)) continue;
+    chosen.push(column);
+    isWhole = areDistinct(cells, chosen);
   }
-  return columns.filter(column => chosen.includes(column));
+  const all = new Set(chosen);
+  return columns.filter(column => all.has(column));
 }
 
-const readCells = (row: Row, columns: readonly string[], empty: string): Record<string, string> =>
-  Object.fromEntries(columns.map(column => [column, decodePlainText(getCell(row, column)) || empty]));
+const readCells = (
+  row: Row,
+  columns: readonly string[],
+  empty: string,
+  { get }: CellReader,
+): Record<string, string> =>
+  Object.fromEntries(columns.map(column => [column, decodePlainText(get(row, column)) || empty]));
 
 /** The number of distinct values in a column, without empty cells. */
-const countValues = (rows: readonly Row[], column: string): number =>
-  new Set(rows.map(row => getCell(row, column)).filter(text => text !== '')).size;
+const countValues = (rows: readonly Row[], column: string, { get }: CellReader): number =>
+  new Set(rows.map(row => get(row, column)).filter(text => text !== '')).size;
 
 function capitalizeColumn(column: string): string {
   const words = normalizeColumn(column);
