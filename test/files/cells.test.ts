@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { toAttributeKey } from '../../src/attribute-key.ts';
+import { createAttributeKeyMaker } from '../../src/cli/import/presets/attributes.ts';
 import { type AmountOptions, readAmount } from '../../src/files/cells/amount.ts';
 import { parseAttributeValue, toAttributeCell } from '../../src/files/cells/attribute.ts';
 import { keepDeepestPaths, splitAddresses, splitList, toPath } from '../../src/files/cells/list.ts';
@@ -243,4 +244,15 @@ test('the time for very many paths of categories grows linearly', async () => {
     expect(keepDeepestPaths(['A', ...paths])).toEqual(paths);
   };
   expect(await superlinearGrowth(keep, 5000)).toBeUndefined();
+});
+
+test('the time to number very many attributes with one key grows linearly', async () => {
+  const number = (length: number) => {
+    const keyOf = createAttributeKeyMaker(() => undefined);
+    const toMarks = (index: number) => index.toString(2).replaceAll('0', '?').replaceAll('1', '!');
+    const keys = Array.from({ length }, (_, index) => keyOf(`a${toMarks(index)}`));
+    expect(keys.slice(0, 3)).toEqual(['a', 'a_2', 'a_3']);
+    expect(new Set(keys).size).toBe(length);
+  };
+  expect(await superlinearGrowth(number, 1000)).toBeUndefined();
 });

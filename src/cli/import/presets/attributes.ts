@@ -14,21 +14,28 @@ const numbered = 'attributes whose key another attribute has got a number at the
 /** Makes keys that differ for different names: the later name gets a number. */
 export function createAttributeKeyMaker(note: Drafting['note']): (name: string) => string {
   const keys = new Map<string, string>();
-  const owners = new Map<string, string>();
-  return name => {
-    const known = keys.get(name);
-    if (known !== undefined) return known;
-    const plain = toAttributeKey(name);
-    // The same attribute may be `Material` in one product and `material` in another.
-    const owner = name.trim().toLowerCase();
-    const isFree = (key: string): boolean => (owners.get(key) ?? owner) === owner;
+  const byPlain = new Map<string, Map<string, string>>();
+  const taken = new Set<string>();
+  /** Key → the first number that has not been tried at its end. */
+  const numbers = new Map<string, number>();
+
+  function makeKey(plain: string): string {
     let key = plain;
-    for (let number = 2; !isFree(key); number += 1) key = `${plain.slice(0, maxPlainLength)}_${number}`;
-    if (key !== plain && !owners.has(key)) note(numbered);
-    owners.set(key, owner);
-    keys.set(name, key);
+    for (let number = numbers.get(plain) ?? 2; taken.has(key); number += 1) {
+      key = `${plain.slice(0, maxPlainLength)}_${number}`;
+      numbers.set(plain, number + 1);
+    }
+    if (key !== plain) note(numbered);
+    taken.add(key);
     return key;
-  };
+  }
+  return name =>
+    keys.getOrInsertComputed(name, () => {
+      const plain = toAttributeKey(name);
+      const owners = byPlain.getOrInsertComputed(plain, () => new Map<string, string>());
+      // The same attribute may be `Material` in one product and `material` in another.
+      return owners.getOrInsertComputed(name.trim().toLowerCase(), () => makeKey(plain));
+    });
 }
 
 /** The keys of shops' columns for purchase prices. */
