@@ -48,22 +48,22 @@ function parseFurther(row: Row): Further {
 /** The cells of rows, by column or by the name of a further attribute. Each row is parsed once. */
 function createCellReader() {
   const parsed = new Map<Row, Further>();
-  const further = (row: Row): Further => parsed.getOrInsertComputed(row, parseFurther);
+  const getFurther = (row: Row): Further => parsed.getOrInsertComputed(row, parseFurther);
   return {
-    further,
+    getFurther,
     get: (row: Row, column: string): string =>
-      row.columns.all.includes(column) ? row.cell(column) : (further(row).pairs[column] ?? ''),
+      row.columns.all.includes(column) ? row.cell(column) : (getFurther(row).pairs[column] ?? ''),
   };
 }
 
 type CellReader = ReturnType<typeof createCellReader>;
 
 /** The columns that may be options, and the names of further attributes in the rows. */
-function findColumns(rows: readonly Row[], { further }: CellReader): string[] {
+function findColumns(rows: readonly Row[], { getFurther }: CellReader): string[] {
   const all = rows[0]?.columns.all ?? [];
   const columns = all.filter(column => optionColumns.includes(normalizeColumn(column)));
   const known = new Set(columns.map(normalizeColumn));
-  const names = rows.flatMap(row => Object.keys(further(row).pairs));
+  const names = rows.flatMap(row => Object.keys(getFurther(row).pairs));
   return [...columns, ...new Set(names.filter(name => !known.has(normalizeColumn(name))))];
 }
 
@@ -99,7 +99,7 @@ export function readGroupOptions(
   const columns = names.filter(name => name !== item);
   const further =
     rows[0] !== undefined &&
-    rows.every(row => isTaken(reader.further(row), names)) &&
+    rows.every(row => isTaken(reader.getFurther(row), names)) &&
     findFurtherColumn(rows[0]);
   const possible = new Set(differing);
   for (const column of dropUnknown ? [] : findColumns(all, reader)) {
