@@ -17,6 +17,7 @@ import {
 import { isBlankRow, readDelimiter, unguardCell } from './spreadsheet.ts';
 
 const quote = 34;
+const space = 32;
 const tab = 9;
 const newline = 10;
 const carriageReturn = 13;
@@ -49,20 +50,30 @@ function findClosingQuote(text: string, open: number): number {
   return at;
 }
 
+/** The index of the first character at or after `at` that is not a space. */
+function findAfterSpaces(text: string, at: number): number {
+  let end = at;
+  while (text.charCodeAt(end) === space) end += 1;
+  return end;
+}
+
 /**
  * Splits a row that contains quotation marks and may span lines; returns a string if it cannot be split, with the
- * reason. Fields separated by tabs need no quoting (text/tab-separated-values), so a quotation mark that does not
- * enclose a whole field is an ordinary character: `Monitor 27" Full HD`.
+ * reason. Spaces around the quotation marks of a field are left out: people write them after commas, and editors align
+ * columns with them. Fields separated by tabs need no quoting (text/tab-separated-values), so a quotation mark that
+ * does not enclose a whole field is an ordinary character: `Monitor 27" Full HD`.
  */
 function cutQuotedRow(text: string, start: number, delimiter: number): Row | string {
   const fields: string[] = [];
+  const findMark = (at: number): number => (delimiter === tab ? at : findAfterSpaces(text, at));
   for (let at = start; ; at += 1) {
     const from = at;
-    if (text.charCodeAt(at) === quote) {
-      const close = findClosingQuote(text, at);
+    const open = findMark(at);
+    if (text.charCodeAt(open) === quote) {
+      const close = findClosingQuote(text, open);
       if (close < 0) return unclosed;
-      const field = text.slice(at + 1, close);
-      at = close + 1;
+      const field = text.slice(open + 1, close);
+      at = findMark(close + 1);
       if (text.charCodeAt(at) === carriageReturn && findLineEnd(text, at) === at + 1) at += 1;
       const last = at >= text.length || text.charCodeAt(at) === newline;
       if (last || text.charCodeAt(at) === delimiter) {

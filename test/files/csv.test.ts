@@ -132,6 +132,16 @@ describe('reading CSV files', () => {
       ],
     ],
     [
+      'spaces around the quotation marks of a field',
+      'a   ,b\n "x, ""y"""   , "1\n2"\n"x"  ,  2 \r\n  "x" y,3\n"x" ,"" ',
+      [
+        [2, { a: 'x, "y"', b: '1\n2' }],
+        [4, { a: 'x', b: '  2 ' }],
+        [5, 'has text after a closing quotation mark'],
+        [6, { a: 'x', b: '' }],
+      ],
+    ],
+    [
       'quotation marks between tabs, which enclose a whole field or are a part of it',
       'a\tb\tc\nMonitor 27" HD\t"x""y\tz"\t27"\r\n"Best" one\t"1"\t"a\nb"\n"x\ty" z\t1\t2\n5" to 6"\t""\t"7"" or "8""\n',
       [

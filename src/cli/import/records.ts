@@ -163,7 +163,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       else if (key !== undefined && had(key)) {
         if (isOwnKey(key)) repeated += 1;
         else if (!hasVariantSku(checked)) notices.note(repeatedIdentity);
-      }
+      } else if (key === undefined && !hasVariantSku(checked)) notices.note(unidentified);
       for (const one of ready) {
         taken.push(one);
         positions.push(position);
@@ -190,6 +190,10 @@ const roundedKey =
 /** A row that was copied within an export, to be changed into another product. */
 const repeatedIdentity =
   'records have the id and createdAt of an earlier one: where it was exported they are one product, and the last one wins';
+
+/** Importing a price list again must not fill the catalog with copies unnoticed. */
+const unidentified =
+  'records have neither a sku nor an external id: importing them again creates their products again (a column that identifies them can be named with --map, as in --map externalId=COLUMN)';
 
 const hasVariantSku = ({ variants = [] }: ImportRecord): boolean => variants.some(({ sku }) => sku != null);
 

@@ -69,7 +69,7 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
     /**
      * Reads each field from its mapped column, or without one from the column of the same name. A column is found by
      * its exact name, or ignoring case, or as a dotted path into objects (`dimensions.width`). A field whose column is
-     * missing, null or an empty string is absent from the result. A value that cannot be converted stays as it is, or
+     * missing, null or an empty string is absent from the result, as is a cell of spaces. A value that cannot be converted stays as it is, or
      * as `Unreadable`, so that validation reports it. `attributesByKey` is set if the attributes come from separate
      * columns (`attributes.colour`): attributes under other keys are then left alone. Where the defined type of an
      * attribute changes its value, `attributesAsTheyLook` has the value without the type.
@@ -78,7 +78,10 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
     map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown> {
       const mapped: Record<string, unknown> = {};
       if (columns !== undefined) {
-        for (const source of getSources(columns)) put(mapped, source, record[source.column]);
+        for (const source of getSources(columns)) {
+          const value = record[source.column];
+          if (!isPadding(value) || mayBeBlank.test(source.field)) put(mapped, source, value);
+        }
       } else {
         for (const source of named) put(mapped, source, pickMember(record, source.column));
         const rest = only === undefined ? findAttributeColumns(Object.keys(record), mapping) : [];
@@ -96,6 +99,13 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
     },
   };
 }
+
+/** The fields that spaces are a value of. */
+const mayBeBlank = /^(?:description|attributes)(?:\.|$)/;
+
+/** Whether a cell has only spaces, with which other programs fill columns of a fixed width. */
+const isPadding = (value: unknown): boolean =>
+  typeof value === 'string' && value.startsWith(' ') && value.trim() === '';
 
 /** Names, for messages, of columns without a name, which nothing can be read from. */
 export const nameUnnamed = (columns: readonly string[]): string[] =>

@@ -27,6 +27,16 @@ describeOnDatabases('cells of a table, imported on %s', kind => {
     expect(ended.err).toContain('currency must be three capital letters (ISO 4217) (it is "Taler")');
   });
 
+  test('cells of spaces are empty, except in texts that may be blank', async () => {
+    const header =
+      'sku,name,price,brand,category,gtin,tags,stock.onHand,weight.value,weight.unit,attributes.note';
+    await imports.take(`${header}\nB-1   ,Lamp   ,5.00   ,    ,   ,  ,  ,   ,  , , \n`);
+    expect(await imports.shown('B-1')).toMatchObject({
+      ...{ name: 'Lamp', price: 5, brand: null, category: null, gtin: null, tags: [], stock: null },
+      ...{ weight: null, attributes: { note: ' ' } },
+    });
+  });
+
   test.each([
     ['1.5', 'KG', [], { value: 1.5, unit: 'kg' }],
     ['2', 'lbs ', [], { value: 2, unit: 'lb' }],

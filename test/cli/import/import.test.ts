@@ -219,6 +219,16 @@ const scenarios: readonly Scenario[] = [
     leaves: [],
   },
   {
+    name: 'JSON whose members have other names',
+    file: 'p.json',
+    content: '[{"sku":"A-1","title":"Lamp"},{"sku":"B-1","price":2}]',
+    status: 2,
+    says: [
+      'catalog import: no record has a member "name": name it with --map name=MEMBER, one of sku, title',
+    ],
+    leaves: [],
+  },
+  {
     name: 'a file packed with gzip, in two parts',
     file: 'p.csv.gz',
     content: Buffer.concat([gzipSync(csv.slice(0, 50)), gzipSync(csv.slice(50))]),

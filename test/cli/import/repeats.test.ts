@@ -81,3 +81,22 @@ test('skus and external ids that a spreadsheet has rounded are counted: they may
     expect(ended.err).toContain(`4 × ${note}`);
     expect((await importRecords({ sku: 'Y' })).err).not.toContain(note);
   }));
+
+test('records that nothing identifies are counted: another import creates them again', () =>
+  onCatalog(async place => {
+    const records = [
+      { name: 'Soup', price: 5 },
+      { name: 'Cake', price: 4, externalId: 'C' },
+      { name: 'Shirt', price: 9, variants: [{ sku: 'S-S', options: { Size: 'S' } }] },
+    ];
+    const run = ['import', place.file('p.ndjson', ndjsonOf(records))];
+    for (const counts of ['3 created', '1 created, 0 updated, 2 unchanged']) {
+      const ended = await place.runHere(run);
+      expect(ended.out).toStartWith(counts);
+      expect(ended.err).toContain(
+        'catalog import: 1 × records have neither a sku nor an external id: importing',
+      );
+    }
+    const exported = place.file('e.ndjson', (await place.runHere(['export', '--format', 'ndjson'])).out);
+    expect((await place.runHere(['import', exported])).err).not.toContain('neither');
+  }));

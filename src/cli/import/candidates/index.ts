@@ -37,11 +37,13 @@ async function* readRecordCandidates(
   let mapper = createRecordMapper(request);
   let position = 0;
   let looked = false;
+  const members = createMemberWatch(request);
   for await (const batch of source.records) {
     const candidates: Candidate[] = [];
     for (const record of batch) {
       position += 1;
       notices.rows = position;
+      members.watch(record);
       if (record.fatal === true) {
         const proposal = formatProposal(
           request.fileName,
@@ -70,6 +72,7 @@ async function* readRecordCandidates(
     }
     yield candidates;
   }
+  for (const line of members.describe()) notices.say(line);
 }
 
 /** Adds the columns of amounts whose names have a currency. @throws Error with one line when several could be the price */
@@ -125,6 +128,27 @@ function keepExplicit(
   }
 }
 
+const required = ['name', 'price'] as const;
+
+/** Finds out which required fields no record of JSON has, since their members have other names, such as `title`. */
+function createMemberWatch({ mapping, set }: Pick<ImportArguments, 'mapping' | 'set'>) {
+  const missing = new Set(required.filter(field => !mapping.has(field) && !set.has(field)));
+  let names: string | undefined;
+  return {
+    watch({ value, columns }: SourceRecord): void {
+      if (value === undefined || columns !== undefined) return;
+      names ??= Object.keys(value).join(', ');
+      for (const field of missing) if (pickMember(value, field) !== undefined) missing.delete(field);
+    },
+    describe: (): string[] =>
+      names === undefined
+        ? []
+        : [...missing].map(
+            field => `no record has a member "${field}": name it with --map ${field}=MEMBER, one of ${names}`,
+          ),
+  };
+}
+
 const notHeader = '; if a later line names the columns, add its number: --header-line 2';
 
 /** @param proposal suggests a preset, if a shop has written the file; empty otherwise */
@@ -137,7 +161,7 @@ function checkColumns(record: SourceRecord, { mapping, set }: ImportArguments, p
   if (columns === undefined && proposal === '') return;
   const repeated = findRepeatedAttribute(columns ?? [], mapping);
   if (repeated !== undefined) throw new Error(`of the columns, ${repeated}`);
-  for (const field of ['name', 'price']) {
+  for (const field of required) {
     if (mapping.has(field) || set.has(field) || pickMember(first, field) !== undefined) continue;
     throw new Error(
       proposal || `there is no column "${field}": name it with --map ${field}=COLUMN, one of ${names}${hint}`,

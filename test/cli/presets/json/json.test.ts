@@ -205,8 +205,28 @@ test.each([
   }),
 );
 
+/** Products of a program with members that Shopify has too. */
+const ring = { title: 'Ring', handle: 'ring', description: 'Silver', price: 90 };
+const sizes = [
+  { title: '52', price: 90 },
+  { title: '54', price: 95 },
+];
+
+test.each([
+  { ...ring, variants: [] },
+  { ...ring, variants: sizes },
+])('without a preset, none is proposed for products that only resemble those of Shopify', product =>
+  onCatalog(async place => {
+    const file = place.file('p.json', JSON.stringify([product]));
+    const ended = await place.runHere(['import', file]);
+    expect(ended.err).not.toContain('--preset');
+    expect(ended.err).toContain('line 1: name is required');
+  }),
+);
+
 test.each([
   ['shopify', JSON.stringify({ product: shirt })],
+  ['shopify', JSON.stringify([{ ...ring, variants: sizes }])],
   ['shopify', JSON.stringify({ data: { products: { edges: [{ node: shirt }] } } })],
   ['shopify', JSON.stringify([{ ...shirt, price_varies: true }])],
   ['woocommerce', JSON.stringify([{ id: 1, name: 'Lamp', prices: { price: '1200' } }])],

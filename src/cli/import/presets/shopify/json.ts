@@ -9,10 +9,14 @@ export const json: JsonProducts = {
   file: 'products of Shopify as JSON',
   accepted:
     'an array of products, {"products": […]} as /products.json has it, or one of these on each line; ' +
-    'each with title, handle and variants',
-  // In what /products/HANDLE.js gives, which has price_varies, prices are in cents.
+    'each with title, handle, body_html and variants',
+  // In what /products/HANDLE.js gives, which has price_varies, prices are in cents. Programs for other shops also have
+  // titles, handles and variants; only Shopify names the members of these variants so.
   isProduct: value =>
-    hasMembers(value, ['title', 'handle', 'variants']) && !Object.hasOwn(value, 'price_varies'),
+    hasMembers(value, ['title', 'handle', 'variants']) &&
+    !Object.hasOwn(value, 'price_varies') &&
+    (Object.hasOwn(value, 'body_html') ||
+      getObjects(value.variants).some(variant => hasMembers(variant, ['option1', 'price']))),
   toRows(product) {
     const images = getObjects(product.images);
     const variants = getObjects(product.variants);
