@@ -181,15 +181,16 @@ test.each(cases)('$shop: $name', async ({ shop, rows, options = [], says = [], a
 });
 
 test.each([
-  ['without an attribute name takes the option of its product', 'variable', 'variation', ''],
-  ['of a subscription is read like others', 'variable-subscription', 'subscription_variation', 'Size'],
-])('a WooCommerce variation %s', (_, product, variation, size) =>
+  ['without an attribute name takes the option of its product', 'variable', 'variation', '', 'Tee'],
+  ['without a name is called like its product', 'variable', 'variation', 'Size', ''],
+  ['of a subscription is read like others', 'variable-subscription', 'subscription_variation', 'Size', 'Tee'],
+])('a WooCommerce variation %s', (_, product, variation, size, name) =>
   onCatalog(async place => {
     const file = [
       'Type,SKU,Name,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
       `${product},TEE,Tee,,,Size,"S, M"`,
-      `${variation},TEE-S,Tee,10,TEE,${size},S`,
-      `${variation},TEE-M,Tee,9,TEE,${size},M`,
+      `${variation},TEE-S,${name},10,TEE,${size},S`,
+      `${variation},TEE-M,${name},9,TEE,${size},M`,
     ].join('\n');
     const ended = await place.runHere(['import', place.file('w.csv', file), '--preset', 'woocommerce']);
     expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 0 rejected');

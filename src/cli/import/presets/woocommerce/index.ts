@@ -222,7 +222,6 @@ function readVariant(
   const all = new Set([...names, ...own.keys()]);
   for (const name of all) if (!own.has(name)) drafting.note(leftOpen);
   const options = Object.fromEntries([...all].map(name => [name, own.get(name) ?? anyValue]));
-  if (row.text('name') === '') throw new RowProblem(row, 'Name', 'is required');
   const sold = readSoldFields(row, drafting, attributes);
   return { ...sold, image: parseVariantImage(row.text('images'), drafting), options };
 }

@@ -33,10 +33,8 @@ const joinTypes = ({ type, downloadable, virtual }: Members): string =>
     virtual === true ? 'virtual' : '',
   ]);
 
-/** Older releases write variations without a name, which their product has. */
 const toVariationCells = (variation: Members, parent: string): Cells => ({
   ...toCells(variation, 'variation'),
-  Name: toCell(variation.name) || `Variation ${toCell(variation.id)}`,
   Parent: `id:${parent}`,
 });
 
