@@ -34,6 +34,8 @@ const [deepest, maxAttributes] = [1000, 1000];
 const noItems = 'is XML without an <item> or <entry>, which feeds for Google and catalogs of Meta have';
 /** The parser's message for text that is too long for its buffer. */
 const tooLongMessage = 'Max buffer length exceeded';
+/** Addresses such as `?size=8&colour=red` are copied into feeds as they are. */
+const bareAmpersand = ' (a & in a text or an address must be written as &amp;)';
 const tooLongMarkup = 'has a comment, a tag or other markup that is too long';
 const tooManyColumns = `has more than ${maxColumns} different elements in its items`;
 
@@ -183,7 +185,10 @@ function createFeedParser({ repeated, places }: FeedOptions) {
   };
   parser.onerror = ({ message }) => {
     const [first = ''] = message.split('\n');
-    refuseFile(first.startsWith(tooLongMessage) ? tooLongMarkup : `is not well-formed XML: ${first}`);
+    const advice = first.includes('entity') ? bareAmpersand : '';
+    refuseFile(
+      first.startsWith(tooLongMessage) ? tooLongMarkup : `is not well-formed XML: ${first}${advice}`,
+    );
   };
 
   /**

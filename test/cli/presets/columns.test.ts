@@ -239,6 +239,10 @@ test.each([
     '<rss><channel><item><id>1</id><title>T</wrong></item></channel></rss>',
     'line 1 is not well-formed XML: ',
   ],
+  [
+    '<rss><item><link>https://shop.example/?size=8&colour=red</link></item></rss>',
+    'is not well-formed XML: Invalid character in entity name (a & in a text or an address must be written as &amp;)',
+  ],
   ['<rss><channel><item><id>1</id></item>', 'is not well-formed XML: Unclosed root tag'],
   ['<!DOCTYPE rss [<!ENTITY a "b">]><rss><item><id>&a;</id></item></rss>', 'is not well-formed XML: '],
   [
