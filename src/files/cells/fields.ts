@@ -2,7 +2,7 @@
 import { attributeKey, toAttributeKey } from '../../attribute-key.ts';
 import { isObject } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount, readCurrency } from './amount.ts';
-import { addBase, encodeSpaces, splitAddresses, toList, toPath } from './list.ts';
+import { addBase, encodeSpaces, isPath, splitAddresses, toList, toPath } from './list.ts';
 import { type AttributeTypes, parseBoolean, readTypedValue } from './typed.ts';
 import { findWeightUnit, readWeight, type WeightUnit } from './weight.ts';
 
@@ -93,8 +93,12 @@ const toPaths: Reader = (value, { categorySeparator }) => {
   return Array.isArray(items) ? items.map(item => splitPath(toText(item, {}), categorySeparator)) : items;
 };
 
-const toAddress: Reader = (value, { imageBase }) =>
-  typeof value === 'string' && value !== '' ? addBase(value, imageBase) : value;
+const toAddress: Reader = (value, { imageBase }) => {
+  if (typeof value !== 'string' || value === '') return value;
+  if (imageBase === undefined && isPath(value))
+    return new Unreadable('is only a path: --image-base names the address that precedes it', value);
+  return addBase(value, imageBase);
+};
 
 const toImage: Reader = (value, options) => {
   if (typeof value === 'string') return { url: toAddress(value, options) };

@@ -80,6 +80,9 @@ export function splitAddresses(text: string): string[] {
   });
 }
 
+/** Whether an image is named by a path of the shop: not by an address, nor as an upload of a catalog. */
+export const isPath = (url: string): boolean => !/^(?:\/media\/|[a-z][a-z\d+.-]*:)/i.test(url);
+
 /** Puts the base before a path; a URL stays as it is. */
 export const addBase = (url: string, base: string | undefined): string =>
   base === undefined || isAddress(url) ? url : `${base.replace(/\/$/, '')}/${url.replace(/^\//, '')}`;

@@ -162,6 +162,8 @@ const unreadable = [
     '[{""options"":{""Size"":""S""},""stock"":""abc"",""price"":""x"",""weight"":""3""}]',
     'variants.0.price must be a number; variants.0.weight must have a unit (g, kg, oz, lb), or add --weight-unit; variants.0.stock must be a number',
   ],
+  ['images', 'img/b.jpg', 'images.0.url is only a path: --image-base names the address that precedes it'],
+  ['images', 'ftp://a.example/b.jpg', 'images.0.url must be an http or https address'],
   ['images', 'https://user:secret@a.example/b.jpg', 'images.0.url must not have a user name or password'],
   ['status', 'gone', 'status must be one of active, archived (it is "gone")'],
 ] as const;
