@@ -97,8 +97,19 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
       const used = new Set(getSources(columns).map(({ column }) => column));
       return [...columns.filter(column => column !== '' && !used.has(column)), ...nameUnnamed(columns)];
     },
+    /** The members of JSON objects that no field is read from, also none of their own members. */
+    unusedMembers(names: readonly string[]): string[] {
+      const used = new Set(named.flatMap(({ column }) => listPrefixes(column.toLowerCase())));
+      return names.filter(name => !used.has(name.toLowerCase()) && toAttributeName(name) === undefined);
+    },
   };
 }
+
+/** `a.b.c` → `a`, `a.b` and `a.b.c`. */
+const listPrefixes = (path: string): string[] => {
+  const names = path.split('.');
+  return names.map((_, index) => names.slice(0, index + 1).join('.'));
+};
 
 /** The fields that spaces are a value of. */
 const mayBeBlank = /^(?:description|attributes)(?:\.|$)/;

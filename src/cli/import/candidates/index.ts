@@ -3,6 +3,7 @@ import { type Mapping, pickMember, productFields } from '../../../files/cells/ma
 import { createRecordMapper, findRepeatedAttribute, type Mapper } from '../../../files/cells/mapper.ts';
 import { amountFields, findColumnCurrency, findPriceColumns } from '../../../files/cells/price-columns.ts';
 import type { SourceRecord } from '../../../files/read.ts';
+import { readExportIdentity } from '../../../resources/products/import/identity.ts';
 import type { ImportArguments } from '../options.ts';
 import { readTemplateColumns } from '../presets/feeds/template.ts';
 import { formatJsonProposal, formatProposal } from '../presets/index.ts';
@@ -73,6 +74,7 @@ async function* readRecordCandidates(
     yield candidates;
   }
   for (const line of members.describe()) notices.say(line);
+  if (members.names.size > 0) notices.unused = mapper.unusedMembers([...members.names]);
 }
 
 /** Adds the columns of amounts whose names have a currency. @throws Error with one line when several could be the price */
@@ -130,21 +132,30 @@ function keepExplicit(
 
 const required = ['name', 'price'] as const;
 
-/** Finds out which required fields no record of JSON has, since their members have other names, such as `title`. */
+const maxNames = 1000;
+
+/**
+ * Collects the names of members in records of JSON, which has no header, and finds out which required fields no record
+ * has, since their members have other names, such as `title`.
+ */
 function createMemberWatch({ mapping, set }: Pick<ImportArguments, 'mapping' | 'set'>) {
   const missing = new Set(required.filter(field => !mapping.has(field) && !set.has(field)));
-  let names: string | undefined;
+  const names = new Set<string>();
   return {
+    names,
     watch({ value, columns }: SourceRecord): void {
       if (value === undefined || columns !== undefined) return;
-      names ??= Object.keys(value).join(', ');
       for (const field of missing) if (pickMember(value, field) !== undefined) missing.delete(field);
+      // An export from a catalog also has members that only the service writes.
+      if (readExportIdentity(value) !== undefined || names.size > maxNames) return;
+      for (const name in value) names.add(name);
     },
     describe: (): string[] =>
-      names === undefined
+      names.size === 0
         ? []
         : [...missing].map(
-            field => `no record has a member "${field}": name it with --map ${field}=MEMBER, one of ${names}`,
+            field =>
+              `no record has a member "${field}": name it with --map ${field}=MEMBER, one of ${[...names].join(', ')}`,
           ),
   };
 }
