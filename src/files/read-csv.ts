@@ -4,7 +4,7 @@
  */
 
 import { createShortRowFilter } from './cells/short-rows.ts';
-import { countLines, findLineEnd, readWholeLines, omitLines } from './read-text.ts';
+import { countLines, findAfterSpaces, findLineEnd, omitLines, readWholeLines } from './read-text.ts';
 import {
   createUnreadableRecord,
   holdsDamage,
@@ -17,7 +17,6 @@ import {
 import { isBlankRow, readDelimiter, unguardCell } from './spreadsheet.ts';
 
 const quote = 34;
-const space = 32;
 const tab = 9;
 const newline = 10;
 const carriageReturn = 13;
@@ -48,13 +47,6 @@ function findClosingQuote(text: string, open: number): number {
   let at = text.indexOf('"', open + 1);
   while (at >= 0 && text.charCodeAt(at + 1) === quote) at = text.indexOf('"', at + 2);
   return at;
-}
-
-/** The index of the first character at or after `at` that is not a space. */
-function findAfterSpaces(text: string, at: number): number {
-  let end = at;
-  while (text.charCodeAt(end) === space) end += 1;
-  return end;
 }
 
 /**

@@ -18,6 +18,7 @@ export interface LineBlock extends DecodedText {
 /** Large enough that the cost per chunk is negligible, small enough that the records of a block take a few MB. */
 const pieceLength = 256 * 1024;
 const newline = 10;
+const space = 32;
 const byteOrderMark = '\uFEFF';
 
 /** A decoder of byte runs that start and end between characters; the first run may start with a BOM. */
@@ -130,4 +131,11 @@ export function countLines(text: string, from: number, to: number): number {
   let lines = 0;
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines += 1;
   return lines;
+}
+
+/** The index of the first character at or after `at` that is not a space. */
+export function findAfterSpaces(text: string, at: number): number {
+  let end = at;
+  while (text.charCodeAt(end) === space) end += 1;
+  return end;
 }

@@ -65,14 +65,14 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 /** An ISO 8601 timestamp in UTC with milliseconds, as representations contain it. */
 export const timestamp = () => z.iso.datetime({ precision: 3 });
 
-/** An ISO 8601 time that a client sends, with `Z` or an offset from UTC. @param hint what its error adds */
-export const buildOffsetTime = (hint = '') =>
+/** Many programs write moments without seconds, without an offset, or with a space in the middle. */
+const momentRule = 'must be a moment with seconds and an offset (RFC 3339), such as 2026-01-31T12:00:00Z';
+
+/** A moment that a client sends, with `Z` or another offset from UTC. @param hint what its error adds */
+export const buildMoment = (hint = '') =>
   z.iso.datetime({
     offset: true,
-    error: ({ input }) =>
-      typeof input === 'string'
-        ? `must be a date and time with Z or an offset, such as 2026-01-15T09:30:00Z${hint}`
-        : undefined,
+    error: ({ input }) => (typeof input === 'string' ? `${momentRule}${hint}` : undefined),
   });
 
 export const identifier = () => z.int().min(1).max(maxId);
@@ -138,9 +138,6 @@ const isLength = (issue: z.core.$ZodIssue): boolean =>
   (issue.code === 'too_small' || issue.code === 'too_big') &&
   (issue.origin === 'string' || issue.origin === 'array');
 
-/** Many programs write moments without seconds, without an offset, or with a blank in the middle. */
-const momentRule = 'must be a moment with seconds and an offset (RFC 3339), such as 2026-01-31T12:00:00Z';
-
 /** The stable word for a broken rule (that of JSON Schema if there is one) and what the rule requires. */
 function describeRule(issue: z.core.$ZodIssue): { code: string; message: string } {
   if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
@@ -153,7 +150,7 @@ function describeRule(issue: z.core.$ZodIssue): { code: string; message: string 
     case 'invalid_format':
       return {
         code: issue.format === 'regex' ? 'pattern' : 'format',
-        message: issue.format === 'datetime' ? momentRule : issue.message,
+        message: issue.message,
       };
     case 'invalid_value':
       return { code: 'enum', message: `must be one of ${issue.values.map(String).join(', ')}` };

@@ -69,10 +69,10 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
     /**
      * Reads each field from its mapped column, or without one from the column of the same name. A column is found by
      * its exact name, or ignoring case, or as a dotted path into objects (`dimensions.width`). A field whose column is
-     * missing, null or an empty string is absent from the result, as is a cell of spaces. A value that cannot be converted stays as it is, or
-     * as `Unreadable`, so that validation reports it. `attributesByKey` is set if the attributes come from separate
-     * columns (`attributes.colour`): attributes under other keys are then left alone. Where the defined type of an
-     * attribute changes its value, `attributesAsTheyLook` has the value without the type.
+     * missing, null or an empty string is absent from the result, as is a cell of spaces. A value that cannot be
+     * converted stays as it is, or as `Unreadable`, so that validation reports it. `attributesByKey` is set if the
+     * attributes come from separate columns (`attributes.colour`): attributes under other keys are then left alone.
+     * Where the defined type of an attribute changes its value, `attributesAsTheyLook` has the value without the type.
      * @param columns the columns of a table, the same array for all its records, so that they are resolved only once
      */
     map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown> {
