@@ -8,7 +8,7 @@ import { restoreIndexes as restorePostgresIndexes } from './postgres/bulk/deferr
 import { loadPostgres } from './postgres/bulk/load.ts';
 import { openPostgres, type PostgresOptions } from './postgres/index.ts';
 import { loadSqlite } from './sqlite/bulk-load.ts';
-import { translate } from './sqlite/connection.ts';
+import { runTranslated } from './sqlite/connection.ts';
 import { restoreIndexes } from './sqlite/deferred-indexes.ts';
 import { attemptCreation } from './sqlite/files/write-failure.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
@@ -53,11 +53,8 @@ export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoa
 export function finishBulkLoad(config: Config): void {
   if (config.DATABASE_URL !== undefined) return;
   checkDataFolder(config);
-  try {
-    restoreIndexes(getEmbeddedFile(config));
-  } catch (error) {
-    throw translate(error, getEmbeddedFile(config));
-  }
+  const file = getEmbeddedFile(config);
+  runTranslated(file, () => restoreIndexes(file));
 }
 
 /** As finishBulkLoad, for PostgreSQL, where the database must be open. */

@@ -3,6 +3,7 @@
  * without secondary indexes; otherwise it takes turns with the others (docs/decisions/0017, docs/decisions/0019).
  */
 import type { BulkLoad, BulkLoadEnd } from '../database.ts';
+import { runTranslated } from './connection.ts';
 import { deferIndexes, restoreIndexes } from './deferred-indexes.ts';
 import { openSqlite } from './index.ts';
 import { leaveLog } from './journal-mode.ts';
@@ -29,8 +30,10 @@ const manyAdded = 5000;
 export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
   // Builds the indexes that a killed load left unbuilt. Both calls come before the database is opened, since its
   // connections would count as those of others.
-  restoreIndexes(file);
-  const alone = leaveLog(file);
+  const alone = runTranslated(file, () => {
+    restoreIndexes(file);
+    return leaveLog(file);
+  });
   const database = openSqlite(file, { alone, patience });
   let deferred = false;
   let lastEnd = performance.now();
@@ -56,7 +59,7 @@ export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
     },
     async added(rows, existing) {
       if (deferred || !alone || rows < Math.max(manyAdded, existing / 10)) return;
-      deferIndexes(file, tables);
+      runTranslated(file, () => deferIndexes(file, tables));
       deferred = true;
     },
     async close() {
@@ -73,14 +76,14 @@ function buildIndexes(file: string, alone: boolean): BulkLoadEnd {
   const started = performance.now();
   // Frees what the load has left on the heap before sorting needs memory.
   Bun.gc(true);
-  const indexes = restoreIndexes(file, alone);
+  const indexes = runTranslated(file, () => restoreIndexes(file, alone));
   return { indexes, milliseconds: performance.now() - started };
 }
 
 /** Restores the log. If that fails, the next process that opens the file does it. @returns the error */
 function tryRestoreIndexes(file: string): unknown {
   try {
-    restoreIndexes(file, true);
+    runTranslated(file, () => restoreIndexes(file, true));
     return undefined;
   } catch (error) {
     return error;

@@ -38,11 +38,9 @@ const keptStatements = 1000;
  * @param create creates the file if there is none
  */
 export function connect(file: string, alone = false, create = true): Connected {
-  try {
-    return setUp(new Connection(file, { create, readwrite: true, strict: true }), file, alone);
-  } catch (error) {
-    throw translate(error, file);
-  }
+  return runTranslated(file, () =>
+    setUp(new Connection(file, { create, readwrite: true, strict: true }), file, alone),
+  );
 }
 
 function setUp(connection: Connection, file: string, alone: boolean): Connected {
@@ -187,6 +185,15 @@ function createSession(prepare: (text: string) => Statement, file: string) {
 /** Boundary to bun:sqlite: Kysely types parameters as unknown; the column types have checked them. */
 function toBindings(query: Pick<CompiledQuery<unknown>, 'parameters'>): SQLQueryBindings[] {
   return query.parameters as SQLQueryBindings[];
+}
+
+/** Runs work on the file through a connection of its own. @throws what `translate` makes of an error */
+export function runTranslated<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw translate(error, file);
+  }
 }
 
 /**
