@@ -33,7 +33,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
 function checkTogether(config: Config): void {
   if (config.DATABASE_URL !== undefined && config.JWT_SECRET === undefined) {
     throw new ConfigError(
-      'JWT_SECRET: required when DATABASE_URL is set, so that all replicas accept the same tokens',
+      'JWT_SECRET: required when DATABASE_URL is set, the same for all replicas: openssl rand -base64 48 makes one',
     );
   }
   if (config.STRIPE_SECRET_KEY !== undefined && config.STRIPE_WEBHOOK_SECRET === undefined) {

@@ -253,6 +253,8 @@ async function toPaymentError(error: unknown): Promise<PaymentError> {
     return new PaymentError('declined', 'Stripe declined the payment', error);
   if (error instanceof errors.StripeInvalidRequestError)
     return new PaymentError('impossible', 'Stripe refused the payment', error);
+  if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError)
+    return new PaymentError('unavailable', 'Stripe refused STRIPE_SECRET_KEY', error);
   // This includes errors of the library about responses that it cannot read.
   return new PaymentError('unavailable', 'Stripe cannot be reached, or failed to respond', error);
 }

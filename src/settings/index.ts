@@ -161,7 +161,7 @@ export const settings = {
       .max(320)
       .regex(
         /^([^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
-        'must be an address or "Name <address>"',
+        'must be an e-mail address, or a name and the address in angle brackets: Shop <shop@shop.example>',
       ),
     default: 'Catalog <catalog@localhost>',
     help: 'sender of all mail',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { getErrorMessage } from '../error-text.ts';
 import { removeTrailingSlashes } from '../http/request/address.ts';
+import { encoding, isDecodable } from '../storage/postgres/address.ts';
 
 /** The issuer of invoices: a name and the lines of an address. */
 export interface Seller {
@@ -31,22 +32,19 @@ export const httpUrl = z
 const secretCharacters = 32;
 /** A refinement instead of `min`, whose message would give only the rule and not its purpose. */
 export const secret = z.string().refine(text => text.length >= secretCharacters, {
-  error: `must be at least ${secretCharacters} characters long: HS256 requires 256 bits (RFC 7518 section 3.2)`,
+  error: `must be at least ${secretCharacters} characters long, for HS256 (RFC 7518 section 3.2): openssl rand -base64 48 makes one`,
 });
 
-export const smtpUrl = z
-  .url({ protocol: /^smtps?$/, error: 'must be an address of smtp or smtps', abort: true })
-  .refine(
-    text =>
-      /^smtps?:\/\/([^@/?#]*@)?[^@/?#:[\]]+(:\d+)?\/?$|^smtps?:\/\/([^@/?#]*@)?\[[\da-f:.]+\](:\d+)?\/?$/i.test(
-        text,
-      ),
-    {
-      error: 'must name a server, and nothing after its port',
-      abort: true,
-    },
-  )
-  .refine(text => !/%(?![\da-f]{2})/i.test(text), 'needs % written as %25');
+const smtpPattern = /^smtps?:\/\/(?:[^@/?#]*@)?(?:[^@/?#:[\]]+|\[[\da-f:.]+\])(?::\d+)?\/?$/i;
+/** An unencoded character of the user or password: an @ is left after what looks like them. */
+const hasStrayAt = (text: string) => text.replace(/^smtps?:\/\/[^@/?#]*@/i, '').includes('@');
+
+export const smtpUrl = z.string().superRefine((text, context) => {
+  if (/^smtps?:\/\//i.test(text) && (hasStrayAt(text) || !isDecodable(text)))
+    context.addIssue(`needs % in user and password ${encoding}`);
+  else if (!smtpPattern.test(text) || !URL.canParse(text))
+    context.addIssue('must be smtp://user:password@host:port, or smtps://, with nothing after the port');
+});
 
 /** Applies `parse` to a text; the message that it throws names the broken rule. */
 export const buildParsedSchema = <Value>(parse: (text: string) => Value) =>

@@ -40,7 +40,7 @@ test.each([
   [
     'MAIL_FROM',
     'Shop',
-    'must be an address or "Name <address>", not "Shop"; default Catalog <catalog@localhost>',
+    'must be an e-mail address, or a name and the address in angle brackets: Shop <shop@shop.example>, not "Shop"; default Catalog <catalog@localhost>',
   ],
   [
     'SUNSET_V1',
@@ -52,7 +52,10 @@ test.each([
   expect(await complain({ [name]: value })).toBe(`catalog: setting ${name}: ${rule}\n`);
 });
 
-const key = 'must be at least 32 characters long: HS256 requires 256 bits (RFC 7518 section 3.2)';
+const key =
+  'must be at least 32 characters long, for HS256 (RFC 7518 section 3.2): openssl rand -base64 48 makes one';
+const smtp = 'must be smtp://user:password@host:port, or smtps://, with nothing after the port';
+const encoded = 'needs % in user and password written as %25, @ as %40, / as %2F, ? as %3F, # as %23';
 const stripeKey = 'must be a secret or restricted key of Stripe: sk_… or rk_…';
 
 test.each([
@@ -68,8 +71,24 @@ test.each([
     'sk_live_geheim',
     'must be the signing secret of a webhook endpoint of Stripe: whsec_…',
   ],
-  ['SMTP_URL', 'http://shop:geheim@mail.example', 'must be an address of smtp or smtps'],
+  ['SMTP_URL', 'http://shop:geheim@mail.example', smtp],
+  ['SMTP_URL', 'mail.example:587', smtp],
+  ['SMTP_URL', 'smtp://mail.example:mail', smtp],
+  ['SMTP_URL', 'smtp://shop:geheim@mail.example:587/?secure=true', smtp],
+  ['SMTP_URL', 'smtp://shop@shop.example:geheim@mail.example', encoded],
+  ['SMTP_URL', 'smtp://shop:ge/heim@mail.example', encoded],
+  ['SMTP_URL', 'smtp://shop:ge#heim@mail.example', encoded],
+  ['SMTP_URL', 'smtp://shop:geheim%@mail.example', encoded],
+  ['SMTP_URL', 'smtp://shop:geheim%E4@mail.example', encoded],
   ['MEDIA_URL', 'key:geheim', 'must be s3://bucket/prefix?endpoint=https://…, or file:///folder'],
+  ...['ge/heim', '/geheim', '12/geheim', 'ge#heim', 'ge?heim'].map(
+    secret =>
+      [
+        'MEDIA_URL',
+        `s3://key:${secret}@bucket/media`,
+        encoded.replace('user and password', 'the key'),
+      ] as const,
+  ),
   [
     'BASE_URL',
     'https://shop:geheim@shop.example',
@@ -82,6 +101,15 @@ test.each([
   ],
 ])('%s=%s is refused without showing the value', async (name, value, rule) => {
   expect(await complain({ [name]: value })).toBe(`catalog: setting ${name}: ${rule}\n`);
+});
+
+test.each([
+  'smtp://mail.example',
+  'smtps://shop%40shop.example:ge%2Fheim@mail.example:465/',
+  'SMTP://:geheim@[::1]:25',
+])('SMTP_URL=%s is accepted', async value => {
+  const settled = { SMTP_URL: value, DATA_DIR: '/nowhere' };
+  expect(await complain(settled)).toStartWith('catalog keys: there is no database in /nowhere ');
 });
 
 test.each(['sk_live_x', 'rk_test_x'])('STRIPE_SECRET_KEY=%s is accepted', async value => {

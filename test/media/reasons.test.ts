@@ -25,6 +25,27 @@ test('an S3 that cannot be reached: the log says why at the start and for each r
   expect(JSON.stringify(service.log())).not.toContain('very-secret');
 });
 
+test('an S3 without a key: the log says at the start and for each request what to set', async () => {
+  const place = await createCatalog('sqlite', {
+    ...{ MEDIA_URL: 's3://media/prefix?endpoint=http://127.0.0.1:9', HOST: '127.0.0.1' },
+  });
+  const child = place.start(['serve', '--port', '0']);
+  const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
+  expect((await fetch(url + unknown)).status).toBe(503);
+  child.kill('SIGTERM');
+  const lines = (await child.stdout.text())
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  const reason =
+    'no key is set: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name the key in MEDIA_URL';
+  expect(
+    lines.flatMap(({ reason: at, cause }) => [at, cause?.reason]).filter(one => one === reason),
+  ).toHaveLength(2);
+  expect(await child.exited).toBe(0);
+  place.remove();
+});
+
 test('a bucket that is not there is 503, a file that is not there 404', async () => {
   const s3 = await startS3();
   await using service = await startTestService('sqlite', {

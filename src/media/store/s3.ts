@@ -29,7 +29,7 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
     try {
       return await Promise.race([request(), late.promise]);
     } catch (error) {
-      throw createStoreUnavailableError(error);
+      throw createStoreUnavailableError(toCause(error));
     } finally {
       clearTimeout(timer);
     }
@@ -91,6 +91,14 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
     },
     removeUnfinished: async () => 0,
   };
+}
+
+/** Names what to set: the message of the client lists its own options, among them those that are there. */
+function toCause(error: unknown): unknown {
+  if (getErrorCode(error) !== 'ERR_S3_MISSING_CREDENTIALS') return error;
+  const message =
+    'no key is set: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name the key in MEDIA_URL';
+  return new Error(message, { cause: error });
 }
 
 function toStoredFile(

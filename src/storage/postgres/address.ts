@@ -13,7 +13,8 @@ const attributes = ['any', 'read-write', 'primary'];
 const sslMode = /^(|disable|allow|prefer|required?|verify[-_](ca|full))$/i;
 const noServer =
   'names no server: it needs host:port after ://, or the folder of a Unix socket as %2Fvar%2Frun%2Fpostgresql';
-const encoding = 'written as %25, @ as %40, / as %2F, ? as %3F, # as %23';
+/** How the characters with a meaning in an address are written in its user and password. */
+export const encoding = 'written as %25, @ as %40, / as %2F, ? as %3F, # as %23';
 
 export type Address = ReturnType<typeof parseAddress>;
 
@@ -81,7 +82,8 @@ function parseServer(server: string): string {
   return /:\d+$/.test(server) ? server : `${server}:${port}`;
 }
 
-function isDecodable(part: string): boolean {
+/** Whether every % begins an escape, and all of them together are UTF-8. */
+export function isDecodable(part: string): boolean {
   try {
     decodeURIComponent(part);
     return true;

@@ -92,7 +92,7 @@ describeOnDatabases('explained errors on %s', kind => {
       const { status, body } = await call(service, { path, as: 'admin' });
       expect([status, body.message]).toEqual([
         400,
-        'since: must be a moment with seconds and an offset (RFC 3339), such as 2026-01-31T12:00:00Z',
+        expect.stringMatching(/^since: must be a moment with seconds and an offset .* 2026-01-31T12:00:00Z/),
       ]);
     },
   );

@@ -55,6 +55,16 @@ describeOnDatabases('responses of Stripe on %s', kind => {
     on.stripe.body = undefined;
   });
 
+  test('when Stripe refuses the key, the log names the setting', async () => {
+    const placed = await placeOrder(on.service);
+    on.stripe.mood = 'closed';
+    const response = await act(on.service, placed, 'payment');
+    on.stripe.mood = 'well';
+    expect([response.status, response.body.error]).toEqual([503, 'PAYMENT_UNAVAILABLE']);
+    const line = on.service.log().findLast(({ message }) => message === 'request failed');
+    expect(line?.cause).toMatchObject({ reason: 'Stripe refused STRIPE_SECRET_KEY' });
+  });
+
   test('a payment is cancelled only when Stripe’s response is a payment intent', async () => {
     const { path, order, intent } = await opened();
     on.stripe.body = '{}';

@@ -7,7 +7,7 @@ import { call, type Received } from '../http/http.ts';
 import { webhookSecret } from '../http/walk.ts';
 import type { TestService } from '../service/service.ts';
 
-export type Mood = 'well' | 'slow' | 'declining' | 'refusing' | 'broken' | 'busy';
+export type Mood = 'well' | 'slow' | 'declining' | 'refusing' | 'broken' | 'busy' | 'closed';
 
 export interface Intent {
   readonly id: string;
@@ -51,6 +51,7 @@ const failures: Readonly<Record<string, [status: number, error: object]>> = {
   declining: [402, { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' }],
   refusing: [400, { type: 'invalid_request_error', code: 'amount_too_small', message: 'Too small.' }],
   broken: [500, { type: 'api_error', message: 'Something is wrong inside.' }],
+  closed: [401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }],
   busy: [429, { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests.' }],
 };
 
