@@ -11,6 +11,7 @@ import { createProductStore } from '../resources/products/store.ts';
 import { createUserStore } from '../resources/users/store.ts';
 import { tightenPermissions } from '../secrets/private-files.ts';
 import { startService } from '../service.ts';
+import { findDoubtfulSettings } from '../settings/doubtful.ts';
 import { findMistypedSettings } from '../settings/mistyped.ts';
 import type { Database } from '../storage/database.ts';
 import { checkDataFolder, finishBulkLoad, getEmbeddedFile, openDatabase } from '../storage/open.ts';
@@ -64,7 +65,7 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       // Before anything can know that the service runs: a signal without a listener ends the process at once.
       const signals = listenForStop();
       surviveFailures(log);
-      warnOfMistypedSettings(log);
+      warnOfSettings(log);
       warnOfPayments(config, log);
       reportWhereImagesAre(config, log);
       const greeting = composeGreeting(service.address, embedded, administrator, samples);
@@ -104,9 +105,10 @@ function surviveFailures(log: Log): void {
     });
 }
 
-function warnOfMistypedSettings(log: Log): void {
+function warnOfSettings(log: Log): void {
   for (const { given, setting } of findMistypedSettings(process.env))
     log.warn(`the variable ${given} is ignored, since no setting has this name; ${setting} has`);
+  for (const doubt of findDoubtfulSettings(process.env)) log.warn(doubt);
 }
 
 /** With PostgreSQL, services on several machines may share the database, but not a local folder of images. */

@@ -205,8 +205,8 @@ export interface Dialect {
   };
   /** Returns a row if there is a table of this name with this column. */
   readonly column: (table: string, name: string) => RawBuilder<unknown>;
-  /** The encoding of stored texts; undefined where it always has all characters. */
-  readonly encoding?: RawBuilder<{ encoding: string }>;
+  /** The encoding of stored texts, and the version of the server (150004 is 15.4); undefined without a server. */
+  readonly server?: RawBuilder<{ encoding: string; version: number }>;
   /** Chooses which row of a counter this connection adds to, so that concurrent writers do not wait for one row. */
   readonly slot: RawBuilder<number>;
   /** Run by a migration, so that storage/changes/ finds new events. */

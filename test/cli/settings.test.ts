@@ -209,3 +209,27 @@ test('variables with nearly the name of a setting are named at the start, those 
   expect(await child.exited).toBe(0);
   place.remove();
 });
+
+test.each([
+  [
+    'METRICS_TOKEN',
+    '"a token in quotation marks"',
+    'the value of METRICS_TOKEN begins and ends with quotation marks',
+  ],
+  ['INVOICE_SELLER', " 'Lamps & More' ", 'the value of INVOICE_SELLER begins and ends with quotation marks'],
+  ['INVOICE_SELLER', `"Lamps" & 'More'`, undefined],
+  ['SMTP_URL', 'smtp://a:b@mail.example:465', 'SMTP_URL has the port 465 with smtp://'],
+  ['SMTP_URL', 'smtps://mail.example:587/', 'SMTP_URL has the port 587 with smtps://'],
+  ['SMTP_URL', 'smtps://mail.example:465', undefined],
+  ['SMTP_URL', 'smtp://mail.example', undefined],
+])('the start warns of %s=%s if it is probably a mistake', async (name, value, says) => {
+  const place = await createPlace('sqlite', { [name]: value, LOG_LEVEL: 'warn' });
+  const child = place.start(['serve', '--port', '0']);
+  await waitFor(child.stderr, /ready at/);
+  child.kill('SIGTERM');
+  const lines = (await child.stdout.text()).split('\n').filter(line => line !== '');
+  const messages = lines.map(line => JSON.parse(line).message);
+  expect(messages).toEqual(says === undefined ? [] : [expect.stringContaining(says)]);
+  expect(await child.exited).toBe(0);
+  place.remove();
+});

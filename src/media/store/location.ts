@@ -33,7 +33,7 @@ export function parseStoreLocation(text: string): StoreLocation {
     return { kind: 'folder', path: fileURLToPath(url) };
   }
   // A / in the key ends what precedes the bucket: the @ is then after it.
-  if (/^s3:\/\/[^@/?#]*:[^@/?#]*[/?#].*@/i.test(text))
+  if (/^s3:\/\/[^@:/?#]*:[^@/?#]*[/?#].*@/i.test(text))
     throw new Error('needs % in the key written as %25, @ as %40, / as %2F, ? as %3F, # as %23');
   if (url?.protocol !== 's3:' || url.hostname === '' || url.port !== '' || url.hash !== '')
     throw new Error('must be s3://bucket/prefix?endpoint=https://…, or file:///folder');

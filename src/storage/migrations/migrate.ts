@@ -77,7 +77,7 @@ async function runMissing(
   if (table === undefined) await session.run(buildMigrationsTable(dialect).compile(build));
   const done = await readApplied(session, database);
   refuseNewer(done);
-  if (done.length === 0) await requireUnicode(session, database);
+  if (done.length === 0) await requireServer(session, database);
   const names: string[] = [];
   const missing = migrations.filter(({ name }) => !done.includes(name));
   const isUsed = done.length > ran.length && missing.length > 0 && (await hasContents(session, done, build));
@@ -108,11 +108,21 @@ async function hasContents(
   return false;
 }
 
-/** @throws Error for a new database whose encoding lacks characters: the first text with one of these would fail. */
-async function requireUnicode(session: Session, { build, dialect }: Database): Promise<void> {
-  if (dialect.encoding === undefined) return;
-  const found = await session.first(dialect.encoding.compile(build));
-  if (found === undefined || found.encoding === 'UTF8') return;
+/** The oldest major version of PostgreSQL that the tests run on. */
+const minVersion = 15;
+
+/**
+ * @throws Error for a new database on a server that is too old, where a migration or a later statement would fail, or
+ * whose encoding lacks characters: the first text with one of these would fail
+ */
+async function requireServer(session: Session, { build, dialect }: Database): Promise<void> {
+  if (dialect.server === undefined) return;
+  const found = await session.first(dialect.server.compile(build));
+  if (found === undefined) return;
+  const major = Math.floor(found.version / 10_000);
+  if (major < minVersion)
+    throw new Error(`The server is PostgreSQL ${major}, and a catalog needs ${minVersion} or newer.`);
+  if (found.encoding === 'UTF8') return;
   throw new Error(
     `The encoding of the database is ${found.encoding}, and texts of a catalog need UTF8: name one made with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
   );

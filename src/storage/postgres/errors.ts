@@ -78,6 +78,12 @@ function isUnavailable(error: InstanceType<typeof SQL.PostgresError>, state: str
   );
 }
 
+/** What failed connections mean, by the codes of the driver, whose messages do not distinguish them. */
+const connectionFailures: Readonly<Record<string, string>> = {
+  ERR_POSTGRES_CONNECTION_REFUSED: 'no server accepts connections there, or its name cannot be resolved',
+  ERR_POSTGRES_CONNECTION_FAILED: 'the server did not respond in time, or closed the connection',
+};
+
 /** The states of statements that failed because of locks that others hold. */
 const locked: readonly string[] = [states.lockTimeout, states.deadlock];
 
@@ -96,7 +102,8 @@ export function translate(error: unknown, server: string): unknown {
   if (state === states.readOnlyTransaction) return createError('read-only', `${server}: ${error.message}`);
   // XX001 is data_corrupted, XX002 is index_corrupted.
   if (/^XX00[12]$/.test(state)) return createError('damaged', `${server}: ${error.message}`);
-  if (isUnavailable(error, state)) return createError('unavailable', `${server}: ${error.message}`);
+  if (isUnavailable(error, state))
+    return createError('unavailable', `${server}: ${connectionFailures[error.code] ?? error.message}`);
   // The login was refused, or the database does not exist: the settings are wrong, not the statement.
   if (/^(28|3D)/.test(state)) return createError('refused', `${server}: ${error.message}`);
   return error;

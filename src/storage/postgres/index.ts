@@ -73,7 +73,8 @@ const dialect: Dialect = {
   },
   column: (table, name) => sql`select 1 as found from pg_attribute
     where attrelid = to_regclass(${table}) and attname = ${name} and not attisdropped`,
-  encoding: sql`select current_setting('server_encoding') as encoding`,
+  server: sql`select current_setting('server_encoding') as encoding,
+    current_setting('server_version_num')::integer as version`,
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   changes: { prepare: eventsByTransaction },
   followed: { prepare: buildFollowedTable, last: buildLastSettled },

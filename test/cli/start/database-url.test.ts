@@ -1,7 +1,10 @@
 /** Messages about an unusable DATABASE_URL: the setting and the rule, but no part of the password. */
 import { expect, test } from 'bun:test';
+import { sql } from 'kysely';
+import { migrate } from '../../../src/storage/migrations/migrate.ts';
+import { expectRejection } from '../../support/http/rejection.ts';
 import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
-import { createPlace } from '../program.ts';
+import { createPlace, withDatabaseOf } from '../program.ts';
 
 const encoded = 'needs % in user and password written as %25, @ as %40, / as %2F, ? as %3F, # as %23\n';
 
@@ -106,3 +109,17 @@ test.skipIf(!hasPostgres).each(['LATIN1', 'SQL_ASCII'])(
     place.remove();
   },
 );
+
+test.skipIf(!hasPostgres)('a new database on a server that is too old is refused', async () => {
+  const place = await createPlace('postgresql');
+  await withDatabaseOf(place, async database => {
+    const server = sql<{ encoding: string; version: number }>`select 'UTF8' as encoding, 140023 as version`;
+    const older = { ...database, dialect: { ...database.dialect, server } };
+    await expectRejection(
+      migrate(older, () => 1),
+      'The server is PostgreSQL 14, and a catalog needs 15 or newer.',
+    );
+  });
+  expect((await place.runHere(['export'])).err).toContain('it has no table of migrations');
+  place.remove();
+});

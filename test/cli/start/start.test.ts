@@ -180,7 +180,7 @@ describe('PostgreSQL that cannot be reached', () => {
     expect(await place.runHere(args)).toEqual({
       status: 1,
       out: '',
-      err: `catalog ${name}: PostgreSQL at 127.0.0.1:1 (database goods): Failed to connect\n`,
+      err: `catalog ${name}: PostgreSQL at 127.0.0.1:1 (database goods): no server accepts connections there, or its name cannot be resolved\n`,
     });
   });
 
