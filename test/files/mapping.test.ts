@@ -53,7 +53,10 @@ describe('mapping', () => {
     ['name=', 'a mapping is FIELD=COLUMN pairs separated by commas, not "name="'],
     ['=x', 'a mapping is FIELD=COLUMN pairs separated by commas, not "=x"'],
     ['name=a,', 'a mapping is FIELD=COLUMN pairs separated by commas, not ""'],
-    ['nam=a', `the field of a mapping must be one of ${productFields.join(', ')}, not "nam"`],
+    [
+      'nam=a',
+      `the field of a mapping must be one of ${productFields.join(', ')}, stock.tracked, stock.onHand, stock.backorder, weight.value, weight.unit, attributes.KEY, not "nam"`,
+    ],
     ['name=a,name=b', 'a mapping may name a field only once; "name" is named twice'],
   ];
   for (const [text, message] of refused) {

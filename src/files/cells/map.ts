@@ -1,10 +1,13 @@
 /** Mappings from the fields of a product to the columns of a file. */
 
 import { getMemberNames, isObject } from '../../json-object.ts';
-import { type Field, fieldReaders, findReader } from './fields.ts';
+import { type Field, fieldReaders, findReader, memberNames } from './fields.ts';
 
 /** The product fields that can be imported and exported, in the order of an exported file. */
 export const productFields: readonly Field[] = getMemberNames(fieldReaders);
+
+/** What a column or a value may be for, as messages list it. */
+const listed = [...productFields, ...memberNames, 'attributes.KEY'].join(', ');
 
 /** Fields → the columns that they are read from. */
 export type Mapping = ReadonlyMap<string, string>;
@@ -28,10 +31,8 @@ export function parseMapping(text: string): Mapping {
     const column = pair.slice(at + 1).trim();
     if (field === '' || column === '')
       throw new MappingError(`a mapping is FIELD=COLUMN pairs separated by commas, not "${pair.trim()}"`);
-    if (!productFields.some(name => name === field) && findReader(field) === undefined)
-      throw new MappingError(
-        `the field of a mapping must be one of ${productFields.join(', ')}, not "${field}"`,
-      );
+    if (findReader(field) === undefined)
+      throw new MappingError(`the field of a mapping must be one of ${listed}, not "${field}"`);
     if (mapping.has(field))
       throw new MappingError(`a mapping may name a field only once; "${field}" is named twice`);
     mapping.set(field, column);
@@ -61,9 +62,7 @@ export function parseSettings(texts: readonly string[]): Mapping {
     const field = text.slice(0, Math.max(at, 0)).trim();
     if (field === '') throw new MappingError(`takes FIELD=VALUE, not "${text}"`);
     if (findReader(field) === undefined)
-      throw new MappingError(
-        `the field must be one of ${productFields.join(', ')}, attributes.KEY, not "${field}"`,
-      );
+      throw new MappingError(`the field must be one of ${listed}, not "${field}"`);
     if (settings.has(field)) throw new MappingError(`may name a field only once; "${field}" is named twice`);
     settings.set(field, text.slice(at + 1).trim());
   }
