@@ -14,7 +14,13 @@ import { startService } from '../service.ts';
 import { findDoubtfulSettings } from '../settings/doubtful.ts';
 import { findMistypedSettings } from '../settings/mistyped.ts';
 import type { Database } from '../storage/database.ts';
-import { checkDataFolder, finishBulkLoad, getEmbeddedFile, openDatabase } from '../storage/open.ts';
+import {
+  checkDataFolder,
+  findMissingRights,
+  finishBulkLoad,
+  getEmbeddedFile,
+  openDatabase,
+} from '../storage/open.ts';
 import { createProductTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, hasEndedUncleanly } from './check/unclean-end.ts';
 import { migrateAtStart } from './database.ts';
@@ -66,6 +72,7 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       const signals = listenForStop();
       surviveFailures(log);
       warnOfSettings(log);
+      await reportMissingRights(database, log);
       warnOfPayments(config, log);
       reportWhereImagesAre(config, log);
       const greeting = composeGreeting(service.address, embedded, administrator, samples);
@@ -111,6 +118,16 @@ function warnOfSettings(log: Log): void {
   for (const doubt of findDoubtfulSettings(process.env)) log.warn(doubt);
 }
 
+/** A role may lack rights on what a new release has added. `/ready` needs none of them. */
+async function reportMissingRights(database: Database, log: Log): Promise<void> {
+  const rights = await findMissingRights(database);
+  if (rights.length > 0)
+    log.error(
+      'the role of DATABASE_URL lacks rights, and requests that need them fail: grant those that docs/operation.md names',
+      { count: rights.length, lacks: rights.slice(0, maxShown) },
+    );
+}
+
 /** With PostgreSQL, services on several machines may share the database, but not a local folder of images. */
 function reportWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log: Log): void {
   if (DATABASE_URL === undefined || MEDIA_URL !== undefined) return;
@@ -145,19 +162,19 @@ function makePrivate({ DATA_DIR }: Config, log: Log): void {
   if (tightened.length > 0)
     log.warn('these files and folders were readable by other users; their permissions have been restricted', {
       count: tightened.length,
-      paths: tightened.slice(0, shownPaths),
+      paths: tightened.slice(0, maxShown),
     });
   if (open.length > 0)
     log.warn(
       'these files and folders are readable by other users; restrict their permissions with chmod go-rwx',
       {
-        paths: open.slice(0, shownPaths),
+        paths: open.slice(0, maxShown),
       },
     );
 }
 
-/** A log line names at most this many files. */
-const shownPaths = 10;
+/** A log line names at most this many files, or tables. */
+const maxShown = 10;
 
 interface Administrator {
   readonly email: string;

@@ -146,4 +146,5 @@ export async function awaitDatabase(
   }
 }
 
+export { findMissingRights } from './postgres/checks.ts';
 export { isMissingRight } from './postgres/errors.ts';

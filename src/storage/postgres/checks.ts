@@ -1,7 +1,14 @@
 /** Checks of a PostgreSQL database: see ../database.ts. The server has its own tool for indexes, pg_amcheck. */
 import { sql } from 'kysely';
 import { getErrorMessage } from '../../error-text.ts';
-import { type Builder, type DialectChecks, type Reference, type Session, StorageError } from '../database.ts';
+import {
+  type Builder,
+  type Database,
+  type DialectChecks,
+  type Reference,
+  type Session,
+  StorageError,
+} from '../database.ts';
 
 /** Reads every value of a table, including those stored out of line: an unreadable page is an error (XX001). */
 async function findUnreadable(session: Session, build: Builder, table: string): Promise<string[]> {
@@ -25,6 +32,27 @@ const derivedFrom = 'products, reviews, articles, posts, orders, order_items, us
 const schema = sql`quote_ident(current_schema())::regnamespace`;
 
 const toTrigger = (name: string): string => `trigger ${name}`;
+
+/**
+ * Where the service's role does not own the tables, which rights it lacks; on SQLite none.
+ * @returns a line for each table or sequence of the catalog
+ */
+export async function findMissingRights({ read, build, dialect }: Database): Promise<string[]> {
+  if (dialect.name !== 'postgresql') return [];
+  const rows = await read.all(
+    sql<{ line: string }>`with own as (select oid, relname as name, relkind as kind from pg_class
+        where relnamespace = ${schema} and relname <> 'migrations'
+          and relowner = (select relowner from pg_class where oid = to_regclass('migrations'))),
+      lacking as (select name, wanted
+        from own, unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'USAGE']) as wanted
+        where case when kind = 'r' and wanted <> 'USAGE' then not has_table_privilege(oid, wanted)
+          when kind = 'S' and wanted = 'USAGE' then not has_sequence_privilege(oid, wanted) else false end)
+      select string_agg(wanted, ', ') || ' on ' || name as line from lacking group by name order by name`.compile(
+      build,
+    ),
+  );
+  return rows.map(({ line }) => line);
+}
 
 export const postgresChecks: DialectChecks = {
   async damage(session, build, quick) {

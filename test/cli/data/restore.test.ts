@@ -78,7 +78,11 @@ describe('catalog restore', () => {
   test.each<[string, () => string, RegExp]>([
     ['no file', () => join(place.folder, 'none.db'), /there is no file .*none\.db\n$/],
     ['the database itself', () => join(data, 'catalog.db'), /is the database itself; name a backup\n$/],
-    ['no database', () => place.file('text.db', 'name,price\n'.repeat(100)), /not a database\n$/],
+    [
+      'no database',
+      () => place.file('text.db', 'name,price\n'.repeat(100)),
+      /it is not an SQLite database; decompress a compressed copy first\n$/,
+    ],
     [
       'an empty file',
       () => place.file('empty.db', ''),

@@ -2,7 +2,7 @@
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
 import { chmodSync, constants, copyFileSync, existsSync, linkSync, realpathSync, renameSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { getErrorMessage } from '../../../error-text.ts';
+import { getErrorCode, getErrorMessage } from '../../../error-text.ts';
 import { readNames } from '../../../secrets/private-files.ts';
 import { leaveLog } from '../journal-mode.ts';
 import { flushFolder } from '../threads/flush.ts';
@@ -79,8 +79,15 @@ function inspect(copy: string, temporary: string, accepts: (migrations: readonly
       connection.query<{ total: number }, []>('select count(*) as total from products').get()?.total ?? 0
     );
   } catch (error) {
-    throw new Error(`${copy} was not restored: ${getErrorMessage(error)}`);
+    throw new Error(`${copy} was not restored: ${describeFault(error)}`);
   }
+}
+
+function describeFault(error: unknown): string {
+  const code = getErrorCode(error) ?? '';
+  if (code === 'SQLITE_NOTADB') return 'it is not an SQLite database; decompress a compressed copy first';
+  if (code.startsWith('SQLITE_CORRUPT')) return `it is damaged or cut off (${getErrorMessage(error)})`;
+  return getErrorMessage(error);
 }
 
 /** @throws Error when another process has the database open */
