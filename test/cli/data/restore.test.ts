@@ -11,6 +11,7 @@ import {
   test,
 } from 'bun:test';
 import {
+  chownSync,
   cpSync,
   existsSync,
   readdirSync,
@@ -59,6 +60,14 @@ describe('catalog restore', () => {
     cpSync(original.folder, place.folder, { recursive: true });
   });
   afterEach(() => place.remove());
+
+  test.skipIf(process.getuid?.() !== 0)('what root restores belongs to the owner of the folder', async () => {
+    const [user, group] = [1234, 2345];
+    chownSync(data, user, group);
+    expect(await restore(copy)).toMatchObject({ status: 0 });
+    const { uid, gid, mode } = statSync(join(data, 'catalog.db'));
+    expect([uid, gid, mode & 0o777]).toEqual([user, group, 0o600]);
+  });
 
   test('twice within a second keeps both former databases', async () => {
     for (let count = 1; count <= 3; count++) expect(await restore(copy)).toMatchObject({ status: 0 });

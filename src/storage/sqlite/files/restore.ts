@@ -1,6 +1,16 @@
 /** Replaces an SQLite database that is not in use by a copy. */
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
-import { chmodSync, constants, copyFileSync, existsSync, linkSync, realpathSync, renameSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { getErrorCode, getErrorMessage } from '../../../error-text.ts';
 import { readNames } from '../../../secrets/private-files.ts';
@@ -47,10 +57,22 @@ export function prepareRestored(
  */
 export function putInPlace(temporary: string, database: string, stamp: string): string | undefined {
   refuseUsed(database);
+  giveToOwner(temporary, dirname(resolve(database)));
   const former = moveAway(database, chooseFreeName(`${database}.before-restore-${stamp}`));
   renameSync(temporary, database);
   flushFolder(dirname(resolve(database)));
   return former;
+}
+
+/** What root restores must belong to the user of the service, as the folder does: it could not open the file. */
+function giveToOwner(file: string, folder: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(folder);
+  try {
+    chownSync(file, uid, gid);
+  } catch {
+    // Root may lack this right, as on a network share; the start of the service then says what to change.
+  }
 }
 
 /** Copies the log too, which the copy of a database in use may have: it holds transactions that the file lacks. */
