@@ -36,7 +36,7 @@ export const settings = {
   DATA_DIR: {
     schema: z.string().min(1),
     default: './data',
-    help: 'folder of the embedded database and its secret',
+    help: 'folder of the embedded database, its secret, images, and mail that is written to files',
   },
   DATABASE_URL: {
     schema: buildParsedSchema(text => {
