@@ -21,9 +21,20 @@ export function environmentIn(folder) {
   if (text === undefined) return { ...process.env };
   if (util.parseEnv === undefined) fail('is read by Node 20.12 or newer; update Node, or set the variables');
   const variables = Object.entries(util.parseEnv(text)).filter(([name]) => !ofTheRuntime.test(name));
+  refuseColons(text, variables);
   // Bytes that are no UTF-8, as other encodings have them for an ü: a password would become another one.
   if (variables.some(([, value]) => value.includes('\uFFFD'))) fail(wrongEncoding);
   return { ...Object.fromEntries(variables), ...process.env };
+}
+
+/** `NAME: value`, as in YAML, would be ignored, and a service with such a DATABASE_URL would start on SQLite. */
+function refuseColons(text, variables) {
+  for (const [index, line] of text.split('\n').entries()) {
+    const [, name] = /^\s*([A-Z][A-Z0-9_]*)[ \t]*:/.exec(line) ?? [];
+    // A value in quotation marks may have several lines.
+    if (name === undefined || variables.some(([, value]) => value.includes(`${name}:`))) continue;
+    fail(`has "${name}:" in line ${index + 1}; write ${name}=value`);
+  }
 }
 
 function readIn(folder) {

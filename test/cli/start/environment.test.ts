@@ -120,6 +120,22 @@ test('other settings files in the current folder are ignored, and Bun runs no co
   place.remove();
 });
 
+test('a colon after a name in .env, as in YAML, is reported, but not within a value', async () => {
+  const place = await createPlace('sqlite');
+  for (const line of ['DATABASE_URL: postgres://a:b@127.0.0.1:1/c?sslmode=require', 'PORT : 80']) {
+    place.file('.env', `# PORT: 80\nDATA_DIR=./data\n${line}\n`);
+    const [name = ''] = line.split(/ ?:/, 1);
+    expect(await launch(place, ['migrate'])).toEqual({
+      status: 1,
+      out: '',
+      err: `catalog: .env in the current folder has "${name}:" in line 3; write ${name}=value\n`,
+    });
+  }
+  place.file('.env', 'DATA_DIR=./data\nINVOICE_SELLER="Lamps\nHOTLINE: 0800"\nPROXY=a\n');
+  expect(await launch(place, ['migrate'])).toMatchObject({ status: 0, err: '' });
+  place.remove();
+});
+
 test('an unreadable .env is reported in one line', async () => {
   const place = await createPlace('sqlite');
   Bun.spawnSync(['mkdir', join(place.folder, '.env')]);
