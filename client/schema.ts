@@ -318,7 +318,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description Ends all sessions of the user. Orders and invoices are kept.
+         * @description Ends all sessions of the user and deletes their reviews, comments, notifications and todos. Orders and invoices are kept.
          *
          *     Access: the role admin; API keys with the scope `users:write`.
          */
@@ -988,7 +988,7 @@ export interface paths {
         put?: never;
         /**
          * Add an image to a product
-         * @description Send a JPEG, PNG, WebP or GIF (AVIF if the machine of the service can read it) as the body or as the part `file` of a form: its content determines the type. The image is rotated as its EXIF data says, then all metadata is removed, including EXIF and locations. Or send JSON with a link, which is not fetched.
+         * @description Send a JPEG, PNG, WebP or GIF (AVIF if the machine of the service can read it) as the body or as the part `file` of a form: its content determines the type. Metadata such as EXIF and locations is removed: a JPEG keeps only its orientation, other formats are rotated unless they are animated. Or send JSON with a link, which is not fetched.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */

@@ -56,8 +56,9 @@ refused (400), and the error suggests a similar known name, if any.
 Every representation has an \`ETag\`. Send it as \`If-Match\` with PUT, PATCH and DELETE to avoid overwriting changes of
 others (412). Send it as \`If-None-Match\` with GET: an unchanged resource costs nothing (304). Send
 \`Idempotency-Key\` with POST to make the request safe to repeat. PATCH takes a partial object, a merge patch
-(RFC 7396) or a JSON Patch (RFC 6902). A partial object replaces each member as a whole, except \`stock\`: the
-\`attributes\` in it are then all that there are. A merge patch merges objects.
+(RFC 7396) or a JSON Patch (RFC 6902). A partial object replaces each member as a whole: with
+\`{"attributes": {"watt": 6}}\` no other attribute is left. Only \`stock\` and the entries of \`images\` keep members that
+it omits. A merge patch merges objects.
 
 ## HEAD and OPTIONS
 HEAD works wherever GET does, with the same parameters, credentials, status and headers, but without the body. OPTIONS

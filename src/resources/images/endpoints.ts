@@ -141,7 +141,7 @@ export function createImageEndpoints(stores: Stores): Endpoint[] {
       operationId: 'createProductImage',
       summary: 'Add an image to a product',
       description:
-        'Send a JPEG, PNG, WebP or GIF (AVIF if the machine of the service can read it) as the body or as the part `file` of a form: its content determines the type. The image is rotated as its EXIF data says, then all metadata is removed, including EXIF and locations. Or send JSON with a link, which is not fetched.',
+        'Send a JPEG, PNG, WebP or GIF (AVIF if the machine of the service can read it) as the body or as the part `file` of a form: its content determines the type. Metadata such as EXIF and locations is removed: a JPEG keeps only its orientation, other formats are rotated unless they are animated. Or send JSON with a link, which is not fetched.',
       tag,
       access: write,
       params: byId,

@@ -29,7 +29,8 @@ export function createDeletionEndpoints(stores: Stores): Endpoint[] {
       path: '/users/{id}',
       operationId: 'deleteUser',
       summary: 'Delete a user',
-      description: 'Ends all sessions of the user. Orders and invoices are kept.',
+      description:
+        'Ends all sessions of the user and deletes their reviews, comments, notifications and todos. Orders and invoices are kept.',
       tag: 'Users',
       access: allow.admin('users:write'),
       params: byId,
