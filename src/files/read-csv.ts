@@ -234,7 +234,7 @@ class CsvParser {
         records.push(row);
         return;
       }
-      const counts = `has ${fields.length} fields where the header has ${all.length}`;
+      const counts = `has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'} where the header has ${all.length}`;
       const isShort = fields.length < all.length;
       const fits = isShort ? isEnded : fields.slice(all.length).every(field => field.trim() === '');
       if (!fits) records.push(createUnreadableRecord(line, counts, raw));

@@ -101,7 +101,7 @@ describe('reading CSV files', () => {
       'a,b\n1,2\n3',
       [
         [2, { a: '1', b: '2' }],
-        [3, 'has 1 fields where the header has 2'],
+        [3, 'has 1 field where the header has 2'],
       ],
     ],
     [
@@ -109,7 +109,7 @@ describe('reading CSV files', () => {
       'a,b\n1,2\n"3"',
       [
         [2, { a: '1', b: '2' }],
-        [3, 'has 1 fields where the header has 2'],
+        [3, 'has 1 field where the header has 2'],
       ],
     ],
     [

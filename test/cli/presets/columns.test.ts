@@ -106,12 +106,12 @@ test('a row that lacks cells without which it cannot be imported is rejected for
     const ended = await place.runHere(['import', place.file('p.csv', text)]);
     expect(ended.out).toContain('2 created, 0 updated, 0 unchanged, 4 rejected');
     for (const [line, fields] of [
-      [4, 2],
-      [5, 2],
-      [6, 1],
-      [7, 3],
+      [4, '2 fields'],
+      [5, '2 fields'],
+      [6, '1 field'],
+      [7, '3 fields'],
     ])
-      expect(ended.err).toContain(`line ${line}: has ${fields} fields where the header has 4\n`);
+      expect(ended.err).toContain(`line ${line}: has ${fields} where the header has 4\n`);
     expect(ended.err).toContain(`2 × ${short}\n`);
     expect(await productsOf(place)).toMatchObject([
       { name: 'Lamp', price: 10, tags: [] },
