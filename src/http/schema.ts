@@ -213,7 +213,7 @@ function describeType({ expected, message }: z.core.$ZodIssueInvalidType): strin
   return `${rule}, not ${nameType(sent)}`;
 }
 
-const withoutArticle: readonly string[] = ['null', 'NaN', 'Infinity'];
+const withoutArticle: readonly string[] = ['null', 'Infinity'];
 
 function nameType(type: string): string {
   if (withoutArticle.includes(type)) return type;

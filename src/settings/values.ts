@@ -21,7 +21,8 @@ export const splitAtCommas = (text: string): string[] =>
 export const integer = (minimum: number, maximum: number) =>
   z
     .string()
-    .transform(text => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text))
+    .regex(/^-?\d+(?:\.\d+)?$/, 'must be a number')
+    .transform(Number)
     .pipe(z.int().min(minimum).max(maximum));
 export const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
 export const list = z.string().transform(splitAtCommas);

@@ -9,6 +9,8 @@ const deepest = 64;
  * of very many rows needs more, and can be sent in parts.
  */
 export const maxMembers = 10_000;
+/** Maximum characters of a text that is searched for its error: one of 1 MiB may take more than 50 ms. */
+const maxSearched = 256 * 1024;
 /** Maximum commas between members and elements: the parser also looks up each string among elements. */
 const maxCommas = 20_000;
 
@@ -29,7 +31,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const problem = findSyntaxProblem(text);
+    const problem = text.length > maxSearched ? undefined : findSyntaxProblem(text);
     const detail = problem === undefined ? '' : ` (${formatPlace(text, problem.at)}): ${problem.reason}`;
     throw createMalformedJsonError(`is not well-formed JSON${detail}`);
   }

@@ -55,6 +55,11 @@ describeOnDatabases('explained errors on %s', kind => {
     ]);
   });
 
+  test('a long body is not searched for its error', async () => {
+    const { message } = await refuse(`{"name":"${'x'.repeat(300_000)}",}`);
+    expect(message).toBe('The body is not well-formed JSON.');
+  });
+
   test('the error for a password without quotation marks does not repeat it', async () => {
     const { message } = await refuse('{"password":hunter2correct}');
     expect(message).not.toContain('hunter2');
