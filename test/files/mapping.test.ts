@@ -58,6 +58,7 @@ describe('mapping', () => {
       `the field of a mapping must be one of ${productFields.join(', ')}, stock.tracked, stock.onHand, stock.backorder, weight.value, weight.unit, attributes.KEY, not "nam"`,
     ],
     ['name=a,name=b', 'a mapping may name a field only once; "name" is named twice'],
+    ['options=a,options=b', 'a mapping may name a field only once; "options" is named twice'],
   ];
   for (const [text, message] of refused) {
     test(`"${text}" is refused`, () => expect(() => parseMapping(text)).toThrow(new MappingError(message)));

@@ -37,7 +37,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
                       fields: sku, name, price, currency, description, category, tags, status, brand, gtin, mpn,
                       externalId, compareAtPrice, basePrice, weight, weight.value, weight.unit, categories,
                       attributes, attributes.KEY, options, images, stock, stock.tracked, stock.onHand,
-                      stock.backorder, variants
+                      stock.backorder, variants. images, tags and categories may have several columns:
+                      --map images=IMAGE1,images=IMAGE2
   --set FIELD=VALUE   sets a field of all products, whatever the file says; may be repeated: --set brand=Acme
   --decimal MARK      point or comma: the decimal separator of amounts. Without it 1,234.50 and 1.234,50 are both
                       understood, and ambiguous amounts are refused

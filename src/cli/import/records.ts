@@ -261,7 +261,10 @@ function formatOrigin(
   columns: Candidate['columns'],
 ): string {
   const name = field.replace(/^variants\.\d+\./, '');
-  const column = columns?.get(field) ?? columns?.get(name) ?? columns?.get(name.replace(/\..*/, ''));
+  const whole = name.replace(/\..*/, '');
+  // Of several columns of a list, it is unknown which one the value comes from.
+  const list = columns?.has(`${whole}#2`) === true ? undefined : columns?.get(whole);
+  const column = columns?.get(field) ?? columns?.get(name) ?? list;
   // Boundary: JSON.stringify is typed as always returning text, but returns undefined for a missing value.
   const text = JSON.stringify(pickMember(mapped, field)) as string | undefined;
   const shown = text !== undefined && text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;

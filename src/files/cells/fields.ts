@@ -221,11 +221,19 @@ export function toAttributeName(column: string): string | undefined {
 
 export const memberNames = Object.keys(memberReaders);
 
+/** A further column of a list, such as `images#2`: some shops write each image of a product into a column of its own. */
+const furtherColumn = /^(tags|categories|images)#\d+$/;
+
+/** The list that a further column belongs to; undefined for any other name. */
+export const findListField = (name: string): string | undefined => furtherColumn.exec(name)?.[1];
+
 /** The reader of a field or of a member of a field; undefined for an unknown name. */
 export function findReader(name: string): Reader | undefined {
   // Boundary: Object.hasOwn does not narrow the type of the name.
   if (Object.hasOwn(fieldReaders, name)) return fieldReaders[name as Field];
   if (Object.hasOwn(memberReaders, name)) return memberReaders[name];
+  const list = findListField(name);
+  if (list !== undefined) return findReader(list);
   if (toAttributeName(name) !== name) return undefined;
   const key = name.slice(attributePrefix.length);
   return (value, options) => readTypedValue(value, options.types?.get(key), options);

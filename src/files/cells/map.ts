@@ -1,7 +1,7 @@
 /** Mappings from the fields of a product to the columns of a file. */
 
 import { getMemberNames, isObject } from '../../json-object.ts';
-import { type Field, fieldReaders, findReader, memberNames } from './fields.ts';
+import { type Field, fieldReaders, findListField, findReader, memberNames } from './fields.ts';
 
 /** The product fields that can be imported and exported, in the order of an exported file. */
 export const productFields: readonly Field[] = getMemberNames(fieldReaders);
@@ -19,7 +19,7 @@ export class MappingError extends Error {
 
 /**
  * Reads `name=title,price=UnitPrice`: FIELD=COLUMN pairs separated by commas. Spaces around a field or column are
- * ignored. Each field may occur once. A column's name may contain `=`, and commas if no `=` follows them. An empty text is
+ * ignored. Each field may occur once, a list several times. A column's name may contain `=`, and commas if no `=` follows them. An empty text is
  * an empty mapping. Throws `MappingError`.
  */
 export function parseMapping(text: string): Mapping {
@@ -33,11 +33,18 @@ export function parseMapping(text: string): Mapping {
       throw new MappingError(`a mapping is FIELD=COLUMN pairs separated by commas, not "${pair.trim()}"`);
     if (findReader(field) === undefined)
       throw new MappingError(`the field of a mapping must be one of ${listed}, not "${field}"`);
-    if (mapping.has(field))
-      throw new MappingError(`a mapping may name a field only once; "${field}" is named twice`);
-    mapping.set(field, column);
+    mapping.set(nameEntry(field, mapping), column);
   }
   return mapping;
+}
+
+/** The name of a field in a mapping; a list may have several columns: `images`, `images#2`, … */
+function nameEntry(field: string, mapping: Mapping): string {
+  let name = field;
+  for (let number = 2; mapping.has(name); number += 1) name = `${field}#${number}`;
+  if (name !== field && findListField(name) === undefined)
+    throw new MappingError(`a mapping may name a field only once; "${field}" is named twice`);
+  return name;
 }
 
 /** Splits at commas, except before a part without `=`, which belongs to a column such as `Price (net, EUR)`. */

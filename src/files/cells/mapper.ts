@@ -4,6 +4,7 @@ import { isObject } from '../../json-object.ts';
 import {
   AmountIn,
   type CellOptions,
+  findListField,
   findReader,
   memberNames,
   type Reader,
@@ -166,8 +167,15 @@ export function findRepeatedAttribute(columns: readonly string[], mapping: Mappi
   return undefined;
 }
 
-/** Stores a value under its field; `stock.onHand` and `attributes.colour` go into their objects. */
+/** Stores a value under its field; `stock.onHand` and `attributes.colour` go into their objects, `images#2` into its list. */
 function place(mapped: Record<string, unknown>, field: string, value: unknown): void {
+  const list = findListField(field);
+  if (list !== undefined) {
+    const before = mapped[list] ?? [];
+    // What is not a list is refused later, with its reason.
+    if (Array.isArray(before)) mapped[list] = Array.isArray(value) ? [...before, ...value] : value;
+    return;
+  }
   const dot = field.indexOf('.');
   if (dot < 0) {
     mapped[field] = value;

@@ -93,6 +93,27 @@ describeOnDatabases('tables of other shops, imported on %s', kind => {
     },
   );
 
+  test('--map names several columns of a list', async () => {
+    const map = ['--map', 'images=IMAGE1,images=Image2,images=IMAGE3,tags=Kind,tags=Style'];
+    const ended = await imports.run(
+      'sku,name,price,IMAGE1,IMAGE2,IMAGE3,Kind,Style\n' +
+        'ML-1,Ring,5,https://a.example/1.jpg,https://a.example/2.jpg,https://a.example/3.jpg,ring;gift,old\n' +
+        'ML-2,Ring,5,,https://a.example/2.jpg,,,old\n' +
+        'ML-3,Ring,5,https://a.example/1.jpg,,b.jpg,,\n',
+      ...map,
+    );
+    const urlsOf = ({ images }: { images: { url: string }[] }) => images.map(({ url }) => url.slice(-5));
+    const [first, second] = [await imports.shown('ML-1'), await imports.shown('ML-2')];
+    expect([urlsOf(first), first.tags]).toEqual([
+      ['1.jpg', '2.jpg', '3.jpg'],
+      ['ring', 'gift', 'old'],
+    ]);
+    expect([urlsOf(second), second.tags]).toEqual([['2.jpg'], ['old']]);
+    expect(ended.err).toContain('line 4: images.1.url');
+    expect(ended.err).not.toContain('column "IMAGE');
+    expect(ended.err).not.toContain('not used');
+  });
+
   test('--header-line names the line of the header', async () => {
     const file = 'Preisliste;Stand "heute;\n\nsku;name;price\nHL-1;Lampe;5\nHL-2;Lampe\nHL-3;Vase;x\n';
     const ended = await imports.run(file, '--header-line', '3');
