@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { act, placeOrder, readOrder } from '../support/data/orders.ts';
 import { call } from '../support/http/http.ts';
-import { dripping } from '../support/http/raw.ts';
+import { dripping, send } from '../support/http/raw.ts';
 import { fakeStripe } from '../support/peers/stripe.ts';
 import { startProvider } from '../support/peers/weather-provider.ts';
 import { writesNothing } from '../support/service/contents.ts';
@@ -31,6 +31,19 @@ describeOnDatabases('slow peers on %s', kind => {
       ]);
       expect([drip.text.slice(0, 12), drip.seconds < 14]).toEqual(['HTTP/1.1 413', true]);
       expect([flood.text.slice(0, 12), flood.sent < 200 * mebibyte]).toEqual(['HTTP/1.1 413', true]);
+    });
+  });
+
+  test('a client that waits for 100 (Continue) after Expect with capital letters gets 417', async () => {
+    await using service = await startTestService(kind);
+    await writesNothing(service, async () => {
+      const authorization = `Authorization: Bearer ${service.tokens.editor}`;
+      const headers = ['Host: x', authorization, 'Content-Type: application/json', 'Content-Length: 50'];
+      const head = ['POST /v1/products HTTP/1.1', ...headers, 'Expect: 100-Continue', '', ''].join('\r\n');
+      const refused = await send(service.url, [head]);
+      expect([refused.status, refused.text.match(/^HTTP\/1\.1 /gm)?.length]).toEqual([417, 1]);
+      expect(refused.text).toContain('"error":"EXPECTATION_FAILED"');
+      expect(refused.text).toMatch(/^Connection: close\r$/im);
     });
   });
 

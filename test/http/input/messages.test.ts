@@ -214,17 +214,4 @@ describeOnDatabases('unusual messages on %s', kind => {
     const made = await send(service.url, [first, lamp.slice(5)]);
     expect([made.status, responsesIn(made)]).toEqual([201, 1]);
   });
-
-  test(
-    'Expect with capital letters: a client that waits for 100 (Continue) for ever gets 417',
-    () =>
-      writesNothing(service, async () => {
-        const headers = ['Content-Type: application/json', 'Expect: 100-Continue', 'Content-Length: 50'];
-        const refused = await raw('POST /v1/products HTTP/1.1', ['Host: x', editor(), ...headers]);
-        expect([refused.status, responsesIn(refused)]).toEqual([417, 1]);
-        expect(refused.text).toContain('"error":"EXPECTATION_FAILED"');
-        expect(refused.text).toMatch(/^Connection: close\r$/im);
-      }),
-    20_000,
-  );
 });
