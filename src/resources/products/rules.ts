@@ -83,19 +83,24 @@ export const refuseManyBytes = (field: string, bytes: number): void =>
 const isSame = (stock: Stock | null, fields: StockFields): boolean =>
   isDeepStrictEqual(toStockFields(stock), fields);
 
-/** @throws HttpError 400 for a stock that is less than orders have reserved */
-export function refuseBelowReserved(before: Stock | null, stock: StockFields | null): void {
+/**
+ * @param path the names on the path to what has the stock; none for the body
+ * @throws HttpError 400 for a stock that is less than orders have reserved
+ */
+export function refuseBelowReserved(
+  before: Stock | null,
+  stock: StockFields | null,
+  path: readonly (string | number)[] = [],
+): void {
   const { reserved = 0, onHand = 0 } = before ?? {};
   if (reserved === 0) return;
+  const refuse = (member: readonly string[], rule: string, message: string) =>
+    createFieldError([...path, 'stock', ...member], rule, message);
   if (stock === null)
-    throw createFieldError('stock', 'reserved', `cannot be removed while orders have reserved ${reserved}`);
+    throw refuse([], 'reserved', `cannot be removed while orders have reserved ${reserved}`);
   // After backorders, the stock may stay below the reserved quantity, and backorder may be switched off.
   if (stock.onHand < reserved && stock.onHand < onHand && !stock.backorder)
-    throw createFieldError(
-      ['stock', 'onHand'],
-      'minimum',
-      `must be at least ${reserved}, the number that orders have reserved`,
-    );
+    throw refuse(['onHand'], 'minimum', `must be at least ${reserved}, the number that orders have reserved`);
 }
 
 export interface OptionValue {

@@ -1,5 +1,7 @@
 /** Members that products keep when records leave them out, and limits that they cannot exceed that way. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Imports, type Records, startImports } from '../../support/samples/imports.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 
@@ -136,6 +138,25 @@ describeOnDatabases('fields that an import keeps on %s', kind => {
       expect(again).toMatchObject({ status: 0, out: expect.stringContaining(' 0 updated, ') });
     });
   }
+
+  test('what is wrong with a variant is reported at its place in the record', async () => {
+    const variants = [sized('S', { sku: 'V1-S' }), sized('M', { sku: 'V1-M', stock: { onHand: 5 } })];
+    await imports.take([{ ...cup, sku: 'V1', variants }]);
+    const { id: productId, variants: of } = await imports.shown('V1');
+    const items = [{ productId, variantId: of.M.id, quantity: 3 }];
+    const customer = (await imports.send('GET', '/v1/me')).body.id;
+    await imports.send('POST', `/v1/users/${customer}/orders`, { items });
+    const rejects = join(imports.place.folder, 'rejects.ndjson');
+    const wrong = [{ stock: { onHand: 2 } }, { stock: null }, { imageId: 7 }];
+    const records = wrong.map(member => ({ ...cup, sku: 'V1', variants: [sized('S'), sized('M', member)] }));
+    expect((await imports.run(records, '--rejects', rejects)).status).toBe(2);
+    const lines = readFileSync(rejects, 'utf8').trimEnd().split('\n');
+    expect(lines.map(line => JSON.parse(line).details[0])).toMatchObject([
+      { field: 'variants.1.stock.onHand', pointer: '#/variants/1/stock/onHand', code: 'minimum' },
+      { field: 'variants.1.stock', pointer: '#/variants/1/stock', code: 'reserved' },
+      { field: 'variants.1.imageId', pointer: '#/variants/1/imageId', code: 'unknown' },
+    ]);
+  });
 
   test('a new variant gets a valid position, even after the largest one', async () => {
     await imports.take([{ ...cup, sku: 'L3', variants: [sized('S', { position: 2_147_483_647 })] }]);

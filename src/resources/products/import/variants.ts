@@ -52,7 +52,7 @@ export function mergeSlots(
     const position = record.position ?? slot?.fields.position ?? Math.min(last + 1, maxId);
     last = Math.max(last, position);
     const fields = { ...mergeVariant(slot?.fields, record, product, index), position };
-    refuseBelowReserved(computeStock(slot), fields.stock);
+    refuseBelowReserved(computeStock(slot), fields.stock, ['variants', index]);
     if (at === undefined) slots.push({ stored: undefined, fields });
     else slots[at] = { stored: slot?.stored, fields };
   }
@@ -129,7 +129,7 @@ function resolveImageId(
   // An upload to another catalog: its address shows that the image is missing here.
   if (image != null) return null;
   throw createFieldError(
-    `variants.${index}.imageId`,
+    ['variants', index, 'imageId'],
     'unknown',
     `must be the id of an image of the product, not ${imageId}`,
   );
