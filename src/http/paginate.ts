@@ -11,8 +11,8 @@ import { count, integerParameter, prose } from './schema.ts';
 const defaultSize = 20;
 const maxSize = 100;
 const lastPage = 1_000_000_000;
-/** A cursor holds a sort value: 200 characters of six bytes each (`\u0001`), in base64. */
-const maxCursorLength = 2000;
+/** A cursor holds a sort value in base64: at most a path of 1,027 characters, of up to six bytes each (`\u0001`). */
+const maxCursorLength = 8300;
 const cursorExample = 'mK3v0c5zq1hXbGdsWzEsMjAsMjBd';
 
 /** The parameters of every collection. */

@@ -67,4 +67,23 @@ describeOnDatabases('long paths of categories on %s', kind => {
     expect((await change(top, { name: 'Short' })).status).toBe(200);
     expect((await change(top, { parentId: parent.id })).status).toBe(200);
   });
+
+  /** Names whose paths are longest as characters, and as JSON. */
+  test.each([
+    ['of other scripts', () => createName(fresh(), 84)],
+    ['of control characters', () => `${fresh()}${'\u0001'.repeat(80)}`],
+  ])('a list of names %s in order of their paths can be read by cursors', async (_, nameOf) => {
+    const ids: number[] = [];
+    for (let level = 0; level < 9; level++)
+      ids.push((await add(nameOf(), { parentId: ids.at(-1) ?? null })).id);
+    const listed: number[] = [];
+    const first = `${path}?sort=path&limit=1`;
+    for (let next = first; next !== ''; ) {
+      const { status, body } = await call(service, { path: next, as: 'user' });
+      expect(status).toBe(200);
+      listed.push(body.data[0].id);
+      next = body.meta.nextCursor === null ? '' : `${first}&cursor=${body.meta.nextCursor}`;
+    }
+    expect(listed.filter(id => ids.includes(id))).toEqual(ids);
+  });
 });
