@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { call } from '../../support/http/http.ts';
 import { type Imports, type Records, startImports } from '../../support/samples/imports.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 
@@ -156,6 +157,19 @@ describeOnDatabases('fields that an import keeps on %s', kind => {
       { field: 'variants.1.stock', pointer: '#/variants/1/stock', code: 'reserved' },
       { field: 'variants.1.imageId', pointer: '#/variants/1/imageId', code: 'unknown' },
     ]);
+  });
+
+  test('-0 pieces are none, and change nothing where none are', async () => {
+    const file = table('sku,name,price,stock.onHand', 'Z1,Cup,1,-0');
+    await imports.take(file);
+    expect((await imports.run(file)).out).toContain('0 created, 0 updated, 1 unchanged');
+    const { id } = await imports.shown('Z1');
+    await imports.take([{ ...cup, sku: 'Z1', variants: [sized('S')] }]);
+    // The product keeps the stock that it had before it had variants, but can be given no other.
+    const headers = { 'Content-Type': 'application/json' };
+    const request = { method: 'PATCH', path: `/v1/products/${id}`, as: 'admin', headers } as const;
+    const patched = await call(imports.service, { ...request, body: '{"stock":{"onHand":-0}}' });
+    expect(patched).toMatchObject({ status: 200, body: { stock: { onHand: 0 } } });
   });
 
   test('a new variant gets a valid position, even after the largest one', async () => {

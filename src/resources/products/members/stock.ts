@@ -68,7 +68,8 @@ export function completeStock(part: StockPart, before: StockFields | null): Stoc
   const kept = before ?? usual;
   return {
     tracked: part.tracked === undefined ? kept.tracked : (part.tracked ?? usual.tracked),
-    onHand: part.onHand === undefined ? kept.onHand : (part.onHand ?? usual.onHand),
+    // JSON and cells may have -0, which would compare as a different number.
+    onHand: 0 + (part.onHand === undefined ? kept.onHand : (part.onHand ?? usual.onHand)),
     backorder: part.backorder === undefined ? kept.backorder : (part.backorder ?? usual.backorder),
   };
 }
