@@ -126,9 +126,15 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'options that differ from those of the existing variants',
     before: [shirt()],
-    file: [shirt({}, [{ sku: 'NEW', options: { Colour: 'red' } }])],
+    file: [
+      shirt({}, [{ sku: 'NEW', options: { Colour: 'red' } }]),
+      { ...shirt({ options: [] }), variants: undefined },
+    ],
     status: 2,
-    says: ['line 1: options: are "Colour", but the product has variants with "Size"'],
+    says: [
+      'line 1: options: are "Colour", but the product has variants with "Size"',
+      'line 2: options: are none, but the product has variants with "Size"',
+    ],
     leaves: both,
   },
   {

@@ -166,7 +166,11 @@ export function completeOptions(
     const own = Object.keys(fields.options);
     if (own.length === names.length && own.every(name => names.includes(name))) continue;
     const [theirs, ours] = [own, names].map(all => all.map(name => `"${name}"`).join(', '));
-    throw createFieldError('options', 'inUse', `are ${ours}, but the product has variants with ${theirs}`);
+    throw createFieldError(
+      'options',
+      'inUse',
+      `are ${ours || 'none'}, but the product has variants with ${theirs}`,
+    );
   }
   return given.map(({ name, values }, index) => {
     const all = new Set([...values, ...(used.find(option => option.name === name)?.values ?? [])]);
