@@ -142,13 +142,16 @@ describeOnDatabases('fields that an import keeps on %s', kind => {
 
   test('what is wrong with a variant is reported at its place in the record', async () => {
     const variants = [sized('S', { sku: 'V1-S' }), sized('M', { sku: 'V1-M', stock: { onHand: 5 } })];
-    await imports.take([{ ...cup, sku: 'V1', variants }]);
+    await imports.take([
+      { ...cup, sku: 'V1', variants },
+      { ...cup, sku: 'V2' },
+    ]);
     const { id: productId, variants: of } = await imports.shown('V1');
     const items = [{ productId, variantId: of.M.id, quantity: 3 }];
     const customer = (await imports.send('GET', '/v1/me')).body.id;
     await imports.send('POST', `/v1/users/${customer}/orders`, { items });
     const rejects = join(imports.place.folder, 'rejects.ndjson');
-    const wrong = [{ stock: { onHand: 2 } }, { stock: null }, { imageId: 7 }];
+    const wrong = [{ stock: { onHand: 2 } }, { stock: null }, { imageId: 7 }, { sku: 'V2' }];
     const records = wrong.map(member => ({ ...cup, sku: 'V1', variants: [sized('S'), sized('M', member)] }));
     expect((await imports.run(records, '--rejects', rejects)).status).toBe(2);
     const lines = readFileSync(rejects, 'utf8').trimEnd().split('\n');
@@ -156,6 +159,7 @@ describeOnDatabases('fields that an import keeps on %s', kind => {
       { field: 'variants.1.stock.onHand', pointer: '#/variants/1/stock/onHand', code: 'minimum' },
       { field: 'variants.1.stock', pointer: '#/variants/1/stock', code: 'reserved' },
       { field: 'variants.1.imageId', pointer: '#/variants/1/imageId', code: 'unknown' },
+      { field: 'variants.1.sku', pointer: '#/variants/1/sku', code: 'duplicate' },
     ]);
   });
 

@@ -104,9 +104,10 @@ export function mergeRecord(
 
 const isNewEntry = ({ fields, prepared }: Entry): boolean => fields === undefined && prepared === undefined;
 
-// Boundary: the reading thread has validated and serialized them.
-const parseVariants = ({ variants }: PreparedRecord): VariantRecord[] =>
-  JSON.parse(variants) as VariantRecord[];
+/** The variants that a record names. */
+export const parseVariants = ({ variants }: PreparedRecord): VariantRecord[] =>
+  // Boundary: the reading thread has validated and serialized them.
+  variants === '' ? [] : (JSON.parse(variants) as VariantRecord[]);
 
 /**
  * If a product without options becomes one with variants, one of them may take over the product's sku. The stock moves

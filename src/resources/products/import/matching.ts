@@ -1,7 +1,7 @@
 /** Which product has which sku and external id while a batch is planned, after the records so far. */
 
 import { buildErrorDetail, createFieldError, HttpError } from '../../../http/errors.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, parseVariants } from './entry.ts';
 import { toIdentityKey } from './identity.ts';
 import type { PreparedRecord } from './prepared.ts';
 
@@ -59,14 +59,14 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: nu
   const claimed = new Map<string, { readonly entry: Entry; readonly isVariant: boolean }>();
 
   /** @throws HttpError for a sku of another product or of its variants */
-  function requireFree(entry: Entry, sku: string): void {
+  function requireFree(entry: Entry, sku: string, record: PreparedRecord): void {
     const claim = claimed.get(sku);
     if (claim !== undefined && claim.entry !== entry)
-      refuse(sku, claim.isVariant, describeEntry(claim.entry));
+      refuse(sku, record, claim.isVariant, describeEntry(claim.entry));
     if (claim !== undefined) return;
     const owner = skuOwners.get(sku);
     const isOther = owner !== undefined && owner.productId !== entry.stored?.stored.id;
-    if (isOther) refuse(sku, owner.isVariant, `product ${owner.productId}`);
+    if (isOther) refuse(sku, record, owner.isVariant, `product ${owner.productId}`);
   }
 
   /**
@@ -111,12 +111,13 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: nu
      * Registers the keys and skus of an entry after a record, and frees those that it no longer has.
      * @throws HttpError for a sku that another product or variant has
      */
-    take(entry: Entry, next: Merged, { row, variantSkus }: PreparedRecord): void {
-      if (row.sku !== null) requireFree(entry, row.sku);
-      for (const sku of variantSkus) requireFree(entry, sku);
+    take(entry: Entry, next: Merged, record: PreparedRecord): void {
+      const { row, variantSkus } = record;
+      if (row.sku !== null) requireFree(entry, row.sku, record);
+      for (const sku of variantSkus) requireFree(entry, sku, record);
       const { sku } = getIdentity(next);
       if (sku !== null && next.slots?.some(({ fields }) => fields.sku === sku))
-        refuse(sku, true, entry.stored === undefined ? 'the product itself' : describeEntry(entry));
+        refuse(sku, record, true, entry.stored === undefined ? 'the product itself' : describeEntry(entry));
       const { sku: before } = getIdentity(entry);
       if (before !== null && sku !== null && before !== sku) renamed += 1;
       for (const key of getKeys(entry)) byKey.delete(key);
@@ -140,9 +141,12 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: nu
   };
 }
 
-function refuse(sku: string, isVariant: boolean, of: string): never {
+/** @param record has the sku, as its own or as that of a variant */
+function refuse(sku: string, record: PreparedRecord, isVariant: boolean, of: string): never {
   const message = `"${sku}" is already the sku of ${isVariant ? `a variant of ${of}` : of}`;
-  const details = [buildErrorDetail(['sku'], 'duplicate', message)];
+  const index = record.row.sku === sku ? -1 : parseVariants(record).findIndex(one => one.sku === sku);
+  const path = index === -1 ? ['sku'] : ['variants', index, 'sku'];
+  const details = [buildErrorDetail(path, 'duplicate', message)];
   throw new HttpError('DUPLICATE', { message: `sku: ${message}`, details });
 }
 
