@@ -69,7 +69,7 @@ export function createAttributeEndpoints({ database, paginator, definitions: sto
       body: { schema: schema.replaceDefinition, example: schema.definitionBodyExample },
       errors: ['DUPLICATE', 'LIMIT_REACHED'],
       async insert(session, { body, cause }) {
-        if ((await store.count(session)) >= schema.definitionsLimit)
+        if ((await store.countLocked(session)) >= schema.definitionsLimit)
           throw new HttpError('LIMIT_REACHED', {
             message: `${schema.definitionsLimit} attributes are defined; delete some before you add another.`,
           });

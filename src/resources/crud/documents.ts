@@ -51,7 +51,12 @@ export function createDocumentRows<Fields extends object>(
   return {
     find: rows.find,
     lock: rows.lock,
-    count: rows.count,
+    /** The number of rows. Until the transaction ends, no other can count them: together, both could exceed a limit. */
+    async countLocked(session: Transaction): Promise<number> {
+      const lock = database.dialect.lock?.(`number of ${name}`, 'exclusive');
+      if (lock !== undefined) await session.all(lock.compile(database.build));
+      return rows.count(session);
+    },
     /** All rows, in order of id. */
     all: rows.all,
     list: createLister<StoredDocument>(database, {

@@ -59,7 +59,7 @@ export function createSynonymEndpoints({ database, paginator, synonyms: store }:
       body,
       errors: ['LIMIT_REACHED'],
       async insert(session, { body, cause }) {
-        if ((await store.count(session)) >= schema.synonymsLimit)
+        if ((await store.countLocked(session)) >= schema.synonymsLimit)
           throw new HttpError('LIMIT_REACHED', {
             message: `There are ${schema.synonymsLimit} synonyms; delete some before you add another.`,
           });
