@@ -196,7 +196,7 @@ describeOnDatabases('signing in on %s', kind => {
       'Bearer realm="catalog", error="invalid_token", error_description="The token is not valid"';
     expect(response.headers.get('WWW-Authenticate')).toBe(challenge);
     // The form of the forged token is not what is wrong: a right one made the same way is accepted.
-    const right = { Authorization: `bearer ${forge(decode(token).payload)}` };
+    const right = { Authorization: `bearer  ${forge(decode(token).payload)}` };
     expect((await call(service, { path: '/v1/me', headers: right })).status).toBe(200);
   });
 

@@ -135,6 +135,12 @@ describeOnDatabases('access tokens on %s', kind => {
   };
   const writes = async (service: TestService, { headers }: Pick<Person, 'headers'>) =>
     (await call(service, { method: 'POST', path: '/v1/todos', headers, body: { title: 'Ring' } })).status;
+  /** Repeats a request whose response is stored, once it has been made. */
+  const repeats = async (service: TestService, { headers }: Pick<Person, 'headers'>) => {
+    const sent = { ...headers, 'Idempotency-Key': 'the-same' };
+    const body = { title: 'Ring once' };
+    return (await call(service, { method: 'POST', path: '/v1/todos', headers: sent, body })).status;
+  };
   const both = async (ask: typeof reads, account: Pick<Person, 'headers'>) => [
     await ask(place.service, account),
     await ask(replica, account),
@@ -144,8 +150,10 @@ describeOnDatabases('access tokens on %s', kind => {
     const { service } = place;
     const account = await addPerson(service);
     expect(await both(reads, account)).toEqual([200, 200]);
+    expect(await both(repeats, account)).toEqual([201, 201]);
     await end(place, account);
     expect(await both(writes, account)).toEqual([401, 401]);
+    expect(await both(repeats, account)).toEqual([401, 401]);
     if (isKnown) expect(await reads(service, account)).toBe(401);
     // A process that has just started also knows.
     await using late = await service.replica();
@@ -206,6 +214,18 @@ describeOnDatabases('access tokens on %s', kind => {
       expect([await statuses(service), await statuses(replica)]).toEqual([[401], [401]]);
     },
   );
+
+  test('of an editor with another role stop reading others’ data at once, on every replica', async () => {
+    const { headers, path } = await addPerson(place.service, 'editor');
+    const paths = ['orders', `users/${bystander.id}/orders`, 'invoices', 'stock/adjustments'];
+    const statuses = async (service: TestService) => {
+      const responses = paths.map(name => call(service, { path: `/v1/${name}`, headers }));
+      return [...new Set((await Promise.all(responses)).map(({ status }) => status))];
+    };
+    expect([await statuses(place.service), await statuses(replica)]).toEqual([[200], [200]]);
+    await send(place.service, 'PATCH', path, { role: 'user' });
+    expect([await statuses(place.service), await statuses(replica)]).toEqual([[401], [401]]);
+  });
 
   test('stay valid after changes that end no sessions', async () => {
     const { service } = place;
