@@ -219,6 +219,9 @@ describe('encodings', () => {
   test('damaged UTF-8 is not taken for Windows-1252', async () => {
     const bytes = Buffer.concat([bytesOf('é à ü'), Uint8Array.of(0xff), bytesOf(' é')]);
     expect((await decoded(bytes, [100])).found).toBe(0);
+    // Windows-1252 has no character for this byte.
+    const without = Buffer.concat([bytesOf('a'), Uint8Array.of(0x81), bytesOf('bc')]);
+    expect((await decoded(without, [100])).found).toBe(0);
   });
 });
 

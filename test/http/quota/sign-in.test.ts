@@ -114,9 +114,11 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(quotaOf(await signIn(email, password, home))).toEqual([200, perKnownPair, perKnownPair, 300]);
   });
 
-  test('concurrent wrong passwords are limited like consecutive ones', async () => {
+  test('concurrent wrong passwords are limited like consecutive ones, on replicas together', async () => {
     const email = emailOf('user');
-    const responses = await Promise.all(Array.from({ length: 40 }, () => signIn(email, 'wrong', guesser)));
+    const replica = kind === 'sqlite' ? service : await service.replica({ TRUST_PROXY: 'true' });
+    const places = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? service : replica));
+    const responses = await Promise.all(places.map(at => signIn(email, 'wrong', guesser, at)));
     const failed = responses.filter(({ status }) => status === 401);
     expect(failed).toHaveLength(perPair);
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(35);
@@ -162,14 +164,38 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(await statusOf(signIn(email, password, home))).toBe(200);
   });
 
+  test('an address is no longer known once the account had another e-mail address', async () => {
+    const email = emailOf('user');
+    for (const limit of [perPair, perKnownPair])
+      expect(quotaOf(await signIn(email, password, home))).toEqual([200, limit, limit, expect.any(Number)]);
+    const { id } = (await call(service, { path: '/v1/me', as: 'user' })).body;
+    for (const next of ['moved@test.example', email]) {
+      const change = {
+        method: 'PATCH',
+        path: `/v1/users/${id}`,
+        as: 'admin',
+        body: { email: next },
+      } as const;
+      expect((await call(service, change)).status).toBe(200);
+    }
+    expect(quotaOf(await signIn(email, password, home))).toEqual([200, perPair, perPair, 900]);
+  });
+
   test('an address has to wait after a hundred failures with different accounts', async () => {
     const known = emailOf('editor');
     expect(await statusOf(signIn(known, password, guesser))).toBe(200);
-    for (let attempt = 1; attempt <= perAddress; attempt++) {
+    // Seven failures of one account, of which the last causes a wait of four seconds.
+    const guessed = 'nobody@test.example';
+    await fail(perPair, guessed, guesser);
+    for (const wait of [1, 2]) expect(await failAgain(guessed, guesser)).toBe(wait);
+    for (let attempt = perPair + 3; attempt <= perAddress; attempt++) {
       expect(await statusOf(signIn(`nobody${attempt}@test.example`, 'wrong', guesser))).toBe(401);
     }
     const refused = await signIn(emailOf('user'), password, guesser);
-    expect(quotaOf(refused)).toEqual([429, perAddress, 0, 900]);
+    expect([...quotaOf(refused), waitOf(refused)]).toEqual([429, perAddress, 0, 900, 1]);
+    // The longest of all waits counts.
+    const longest = await signIn(guessed, 'wrong', guesser);
+    expect([...quotaOf(longest), waitOf(longest)]).toEqual([429, perPair, 0, 900, 4]);
     expect(await statusOf(signIn(known, password, guesser))).toBe(200);
   });
 
