@@ -216,6 +216,11 @@ describe('encodings', () => {
       { numRuns: 20 },
     ));
 
+  test('a chunk that ends with what may be the beginning of a character does not decide', async () => {
+    const cut = Uint8Array.of(...bytesOf('caf'), 0xe9, 0x94, ...bytesOf(' and'));
+    expect(await decoded(cut, [5, 100])).toEqual({ text: 'café” and', found: 1 });
+  });
+
   test('damaged UTF-8 is not taken for Windows-1252', async () => {
     const bytes = Buffer.concat([bytesOf('é à ü'), Uint8Array.of(0xff), bytesOf(' é')]);
     expect((await decoded(bytes, [100])).found).toBe(0);

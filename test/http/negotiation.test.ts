@@ -175,6 +175,7 @@ describeOnDatabases('Accept on %s', kind => {
   test.each([
     ['application/json; charset=utf-8', 201],
     ['Application/JSON;charset="UTF-8"', 201],
+    ['application/json; charset=utf8', 201],
     ['application/json; charset=iso-8859-1', 415],
     ['text/json', 415],
     ['application/vnd.api+json', 415],
