@@ -61,7 +61,9 @@ export function createReviewStore(database: Database, outbox: Outbox) {
   /** Reads a review, and locks it and its product until the transaction ends. */
   async function lock(session: Transaction, id: number): Promise<StoredReview | undefined> {
     const seen = await rows.find(session, id);
-    if (seen === undefined || (await ratings.lock(session, seen.product_id)) === undefined) return undefined;
+    if (seen === undefined) return undefined;
+    await ratings.lock(session, seen.product_id);
+    // Undefined if the product is gone: its reviews are deleted with it.
     return rows.lock(session, id);
   }
 
