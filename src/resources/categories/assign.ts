@@ -32,7 +32,7 @@ export type CategoriesByPath = ReadonlyMap<string, Named>;
 export type ProductCategories = ReturnType<typeof createProductCategories>;
 
 export function createProductCategories(database: Database, outbox: Outbox) {
-  const { build, dialect } = database;
+  const { build } = database;
   const tree = createCategoryTree(database);
   const writer = createCategoryWriter(database, outbox);
   const byPath: Lookup<string, Named> = {
@@ -62,7 +62,10 @@ export function createProductCategories(database: Database, outbox: Outbox) {
       for (const row of await session.all(byPath.statement(some))) known.set(row.path, row);
   }
 
-  /** @param paths sorted, so that ancestors come first */
+  /**
+   * Creates categories, except those that other transactions have created before releasing the lock of the tree.
+   * @param paths sorted, so that ancestors come first
+   */
   async function create(
     session: Transaction,
     paths: readonly string[],
@@ -97,12 +100,9 @@ export function createProductCategories(database: Database, outbox: Outbox) {
       }
       if (paths.size === 0) return known;
       await lookUp(session, [...paths], known);
-      let missing = [...paths].filter(path => !known.has(path));
+      const missing = [...paths].filter(path => !known.has(path)).sort();
       if (missing.length === 0) return known;
       await tree.extend(session);
-      // Other transactions may have created them before releasing the lock.
-      if (dialect.lock !== undefined) await lookUp(session, missing, known);
-      missing = missing.filter(path => !known.has(path)).sort();
       await create(session, missing, known, cause);
       return known;
     },

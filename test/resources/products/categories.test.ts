@@ -246,6 +246,18 @@ describeOnDatabases('categories of products on %s', kind => {
     expect((await call(service, { method: 'PUT', path, as: 'admin', body: found.body })).status).toBe(200);
   });
 
+  test('further categories in another order are shown in it, also after one of them is renamed', async () => {
+    const root = fresh();
+    const [one, two] = [`${root} > One`, `${root} > Two`];
+    const { id } = await addProduct(service, { category: root, categories: [one, two] });
+    const path = `/v1/products/${id}`;
+    const body = { categories: [two, one] };
+    const changed = await call(service, { method: 'PATCH', path, as: 'admin', body });
+    expect(changed.body.categories).toEqual([two, one]);
+    await rename(one, { name: 'Third' });
+    expect((await get(path)).categories).toEqual([two, `${root} > Third`]);
+  });
+
   test('moving a category moves its products', async () => {
     const root = fresh();
     await addProduct(service, { name: 'P', category: `${root} > A > B` });
