@@ -100,6 +100,14 @@ const originals: readonly (readonly [statement: string, line: RegExp])[] = [
     /^categories: product \d+: its category 9999 does not exist$/m,
   ],
   [
+    'update invoices set number = 2',
+    /^numbers of invoices: the highest number is 2, but there are 1 invoices$/m,
+  ],
+  [
+    "update counters set value = 3 where name = 'invoices'",
+    /^numbers of invoices: the counter is at 3, but the highest number is 2$/m,
+  ],
+  [
     'update orders set total = total + 1',
     /^totals of orders: order \d+: its total is \d+, but its items add up to \d+$/m,
   ],
@@ -223,6 +231,19 @@ describeOnDatabases('catalog check on %s', kind => {
     expect((await get('/v1/search?q=shadr&type=product')).data[0].title).toBe('Shade');
   }
 
+  /** A stored variant may say that it can be bought or not, beside the stock, which decides. */
+  async function repairAvailability(): Promise<void> {
+    const wrong = `substr(document, 1, length(document) - 1) || ',null,null,null,null,null,false]'`;
+    await run([[`update product_variants set document = ${wrong}`, /./]]);
+    const { out } = await place.runHere(['check']);
+    expect(out).toMatch(/^documents of variants: variant \d+: its document differs from the availability$/m);
+    const repaired = await place.runHere(['check', '--repair']);
+    expect([repaired.status, repaired.out]).toEqual([
+      0,
+      expect.stringContaining('documents of variants: repaired'),
+    ]);
+  }
+
   /** Damages a variant and its product alike: the product's damage is only found once the variant is repaired. */
   async function repairWhatFollows(): Promise<void> {
     await run([
@@ -259,11 +280,16 @@ describeOnDatabases('catalog check on %s', kind => {
     const repaired = await place.runHere(['check', '--repair']);
     expect(repaired.status).toBe(1);
     expect(repaired.out).toMatch(/\d+ still wrong: restore a backup, or fix the rows by hand\n$/);
+    // A counter that went back would give a number twice.
+    const { build, read } = service.database;
+    const { value } = (await read.first(build.selectFrom('counters').select('value').compile())) ?? {};
+    expect(value).toBe(3);
   }
 
   // A single test, because damage that cannot be repaired remains.
   test('finds no problems at first; rebuilds derived data; reports other damage without changing it', async () => {
     await findNothing();
+    await repairAvailability();
     await repairDerived();
     await repairWhatFollows();
     await nameOriginals();
