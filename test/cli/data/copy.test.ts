@@ -134,13 +134,18 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
       out: '',
       err: 'catalog copy: DATABASE_URL is not set: it names the PostgreSQL database to copy into\n',
     });
-    const place = await createPlace('postgresql');
-    mkdirSync(join(place.folder, 'data'));
-    writeFileSync(join(place.folder, 'data', 'jwt-secret'), 'another secret that is long enough for HS256');
-    const { status, err } = await place.runHere(['copy']);
-    expect(err).toContain('JWT_SECRET is not the secret in');
-    expect(status).toBe(1);
-    place.remove();
+    const secret = 'another secret that is long enough for HS256';
+    for (const [settings, reason] of [
+      [{}, 'JWT_SECRET is not the secret in'],
+      [{ JWT_PREVIOUS_SECRETS: secret }, 'there is no database in'],
+    ] as const) {
+      const place = await createPlace('postgresql', settings);
+      mkdirSync(join(place.folder, 'data'));
+      writeFileSync(join(place.folder, 'data', 'jwt-secret'), secret);
+      const { status, err } = await place.runHere(['copy']);
+      expect([status, err]).toEqual([1, expect.stringContaining(reason)]);
+      place.remove();
+    }
   });
 
   test('refuses a target of an earlier release without migrating it, and a source that is no catalog', async () => {
