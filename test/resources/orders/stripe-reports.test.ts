@@ -1,5 +1,6 @@
 /** What Stripe reports about payments: once or twice, signed or not, right or wrong. */
 import { expect, test } from 'bun:test';
+import { act } from '../../support/data/orders.ts';
 import { call } from '../../support/http/http.ts';
 import { report, reportAs } from '../../support/peers/stripe.ts';
 import { stripeOrdersOn } from '../../support/peers/stripe-orders.ts';
@@ -14,7 +15,7 @@ const buildReport = (id: string) => ({
 
 describeOnDatabases('reports of Stripe on %s', kind => {
   const on = stripeOrdersOn(kind);
-  const { opened, statusOf, succeeded, typesOf } = on;
+  const { opened, paymentOf, statusOf, succeeded, typesOf } = on;
 
   test('repeated and concurrent reports pay the order once', async () => {
     const { path, order, intent } = await opened();
@@ -26,6 +27,18 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     expect(await contentsOf(on.service)).toEqual(once);
     expect(await statusOf({ path })).toBe('PAID');
     expect(await typesOf(order.id)).toEqual(['order.created', 'order.paid']);
+  });
+
+  test('a payment that is reported after Stripe has cancelled it is refunded', async () => {
+    const { path, order, intent } = await opened();
+    await act(on.service, { path }, 'cancel');
+    await on.service.settle();
+    expect(await paymentOf(order.id)).toMatchObject({ status: 'cancelled' });
+    await report(on.service, succeeded(intent));
+    await on.service.settle();
+    expect(on.stripe.refunds).toContain(intent.id);
+    expect(await paymentOf(order.id)).toMatchObject({ status: 'refunded' });
+    expect(await statusOf({ path })).toBe('CANCELLED');
   });
 
   test.each([

@@ -143,6 +143,15 @@ describeOnDatabases('order timeouts on %s', kind => {
       expect((await readOrder(own, before)).body.status).toBe('CANCELLED');
       expect(await limited.sweep()).toBe(0);
       expect(await shownOf(own, lamp)).toEqual({ onHand: 8, reserved: 0, available: true });
+
+      // A delivery that was given up will cancel nothing.
+      const last = await ordered(own, [lamp, 1]);
+      const givenUp = database.build.updateTable('deliveries').set({ failed_at: own.clock.now() });
+      await database.write(session => session.run(givenUp.compile()));
+      own.clock.advance(seconds * 1000);
+      expect([await limited.sweep(), await limited.sweep()]).toEqual([1, 0]);
+      await own.settle();
+      expect((await readOrder(own, last)).body.status).toBe('CANCELLED');
     } finally {
       await own.stop();
     }

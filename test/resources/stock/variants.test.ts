@@ -174,6 +174,24 @@ describeOnDatabases('stock of variants on %s', kind => {
     expect(told).toEqual(['variant.created', 'variant.updated', 'variant.updated']);
   });
 
+  test('a variant without a price costs the product’s own, whatever a cheaper one makes it show', async () => {
+    const options = [{ name: 'Size', values: ['S', 'M', 'L'] }];
+    const shirt = await addProduct(service, { name: 'Shirt', price: 20, options });
+    const add = (size: string, fields: object) =>
+      post(`/v1/products/${shirt.id}/variants`, { options: { Size: size }, ...fields });
+    const counted = await add('S', { stock: { onHand: 5 } });
+    // Also of a product with a single variant, only variants have stock.
+    const refused = await adjust(service, [{ productId: shirt.id, delta: 1, reason: 'found' }]);
+    expect([refused.status, refused.body.details[0].code]).toEqual([422, 'variants']);
+    const uncounted = await add('M', {});
+    await add('L', { price: 5 });
+    expect((await read(service, shirt)).body.price).toBe(5);
+    for (const { id } of [counted, uncounted]) {
+      const { body } = await ordered({ productId: shirt.id, variantId: id, quantity: 1 });
+      expect(body.items).toMatchObject([{ variantId: id, unitPrice: 20 }]);
+    }
+  });
+
   test('cancelling and paying orders of deleted variants succeeds', async () => {
     const shirt = await addShirt(5);
     const placed = await ordered(of(shirt, 'S', 2), of(shirt, 'M', 2));
