@@ -170,7 +170,7 @@ test.each([
   ['%PDF-1.7', [], 'standard input is a PDF file: export the data as CSV, NDJSON or JSON'],
   ['', ['--preset', 'shopify'], 'standard input has no records: it is empty'],
   [csv, ['--preset', 'google'], 'standard input is not a feed for Google Merchant Center: it has no column'],
-  [csv, ['--skip', '7'], 'standard input has 3 records, and --skip skips the first 7: nothing was imported'],
+  [csv, ['--skip', '4'], 'standard input has 3 records, and --skip skips the first 4: nothing was imported'],
 ])('messages call piped input standard input: %j with %j', async (text, options, says) => {
   const { status, err } = await place.run(['import', '-', ...options], text);
   expect([status, err]).toEqual([1, expect.stringContaining(`catalog import: ${says}`)]);

@@ -46,6 +46,9 @@ describeOnDatabases('catalog import on %s', kind => {
       },
       { line: 3, error: 'has a quotation mark that is not closed', details: [], raw: 'R-2,"open,1' },
     ]);
+    // An import that continues keeps those of the records that it skips.
+    expect((await place.runHere(['import', file, '--rejects', rejects, '--skip', '1'])).status).toBe(2);
+    expect(readFileSync(rejects, 'utf8').trimEnd().split('\n')).toEqual([...lines, lines[1] ?? '']);
   });
 
   test.each([

@@ -158,6 +158,11 @@ describeOnDatabases('sending an invoice on %s', kind => {
     };
     const [unconfirmed] = await sent(headers);
     expect(unconfirmed?.email.text).toContain('Confirm this one');
+    // The same address in another spelling.
+    const spelled = person.email.toUpperCase();
+    await call(service, { method: 'PATCH', path: person.path, as: 'admin', body: { email: spelled } });
+    const [same] = await sent(headers);
+    expect(same?.email.text).toContain('Confirm this one');
     const email = `new-${crypto.randomUUID()}@people.example`;
     await call(service, { method: 'PATCH', path: person.path, as: 'admin', body: { email } });
     const { accessToken } = (await signInAs(service, email)).body;

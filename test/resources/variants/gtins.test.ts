@@ -58,6 +58,7 @@ describeOnDatabases('products by the GTINs of their variants on %s', kind => {
     expect(await ofReplica(other)).toBe(1);
     await send('PATCH', path, { gtin: upc });
     expect([await ofReplica(other), await ofReplica(upc)]).toEqual([0, 2]);
+    expect(await search()).toBe(2);
     await send('DELETE', pathOf(product));
     expect([await find(upc), await ofReplica(upc)]).toEqual([[own.id], 1]);
   });
