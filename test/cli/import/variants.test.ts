@@ -56,6 +56,24 @@ const scenarios: readonly Scenario[] = [
     products: [{ price: 20, variantCount: 3, options: [{ name: 'Size', values: ['S', 'L', 'M'] }] }],
   },
   {
+    name: 'new variants take the places that they name, and the others follow the last one',
+    before: [shirt()],
+    file: [
+      shirt({}, [
+        { sku: 'SHIRT-L', options: { Size: 'L' }, position: 7 },
+        { sku: 'SHIRT-XL', options: { Size: 'XL' }, position: 3 },
+        { sku: 'SHIRT-XXL', options: { Size: 'XXL' } },
+      ]),
+    ],
+    says: ['0 created, 1 updated'],
+    leaves: [
+      ...both,
+      ['SHIRT-XL', { Size: 'XL' }, null],
+      ['SHIRT-L', { Size: 'L' }, null],
+      ['SHIRT-XXL', { Size: 'XXL' }, null],
+    ],
+  },
+  {
     name: 'a variant without sku is found by its options, one with by its sku',
     before: [shirt({}, [{ options: { Size: 'S' }, price: 1 }, medium])],
     file: [

@@ -191,6 +191,8 @@ describeOnDatabases('variants on %s', kind => {
     expect(numbers(await listed(product, 'perPage=2&sort=id'))).toEqual([0, 1]);
     expect(numbers(await listed(product, `sku=${kind}-7`))).toEqual([7]);
     expect(numbers(await listed(product, 'available=true&perPage=3'))).toEqual([1, 3, 5]);
+    const some = await call(service, { path: `${pathsOf(product)}?available=true&perPage=3`, as: 'user' });
+    expect(some.body.meta).toMatchObject({ total: 12, lastPage: 4 });
     const seen: number[] = [];
     let path: string | null = `${pathsOf(product)}?limit=10&count=exact`;
     while (path !== null) {
