@@ -38,6 +38,14 @@ const resources: [
     async service => made(service, `${pathOf(await addProduct(service))}/reviews`, { rating: 1 }),
     [{ rating: 2 }, { rating: 3 }],
   ],
+  [
+    'variant',
+    async service => {
+      const product = await addProduct(service, { options: [{ name: 'Size', values: ['S'] }] });
+      return made(service, `${pathOf(product)}/variants`, { options: { Size: 'S' } });
+    },
+    [{ price: 3 }, { price: 4 }],
+  ],
 ];
 
 function titles(): [object, object] {
