@@ -121,6 +121,32 @@ describeOnDatabases('a product on %s', kind => {
     expect((await addProduct(service)).id).toBeGreaterThan(product.id);
   });
 
+  test('totals of each status follow a product that is created, archived and deleted', async () => {
+    const totals = () =>
+      Promise.all(
+        ['active', 'archived'].map(async status => {
+          const { body } = await call(service, {
+            path: `/v1/products?status=${status}&perPage=1`,
+            as: 'admin',
+          });
+          return body.meta.total as number;
+        }),
+      );
+    const [active = 0, archived = 0] = await totals();
+    const product = await addProduct(service);
+    expect(await totals()).toEqual([active + 1, archived]);
+    const change = {
+      method: 'PATCH',
+      path: pathOf(product),
+      as: 'editor',
+      body: { status: 'archived' },
+    } as const;
+    expect((await call(service, change)).status).toBe(200);
+    expect(await totals()).toEqual([active, archived + 1]);
+    await call(service, { method: 'DELETE', path: pathOf(product), as: 'editor' });
+    expect(await totals()).toEqual([active, archived]);
+  });
+
   test('DEFAULT_CURRENCY is the currency of products that name none', async () => {
     const other = await service.replica({ DEFAULT_CURRENCY: 'CHF' });
     expect((await addProduct(other)).currency).toBe('CHF');
