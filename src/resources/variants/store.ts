@@ -129,13 +129,10 @@ export function createVariantStore(
     /** @throws StorageError `unique` if a sku is taken, HttpError 409 if a combination of options is */
     async insert(session: Transaction, product: LockedProduct, all: readonly VariantFields[], cause: Cause) {
       const last = await session.first(statements.lastPosition({ productId: product.id }));
-      let next = (last?.position ?? 0) + 1;
-      const kept = { productId: product.id, createdAt: cause.at, stock: toKeptStock(null) };
-      const made = all.map(fields => {
-        const row = toVariantRow(fields, cause.at, { ...kept, position: Math.min(next, maxId) });
-        next = Math.max(next, row.position + 1);
-        return row;
-      });
+      // Of variants that name no place; of several, an import names all places.
+      const position = Math.min((last?.position ?? 0) + 1, maxId);
+      const kept = { productId: product.id, createdAt: cause.at, position, stock: toKeptStock(null) };
+      const made = all.map(fields => toVariantRow(fields, cause.at, kept));
       for (const row of made) await refuseTaken(session, row);
       for (const fields of all) notifySearch(session, undefined, fields);
       const stored = await insertRows(session, made, cause);
