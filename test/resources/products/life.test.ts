@@ -122,29 +122,24 @@ describeOnDatabases('a product on %s', kind => {
   });
 
   test('totals of each status follow a product that is created, archived and deleted', async () => {
+    const further = 'Counted';
     const totals = () =>
       Promise.all(
-        ['active', 'archived'].map(async status => {
-          const { body } = await call(service, {
-            path: `/v1/products?status=${status}&perPage=1`,
-            as: 'admin',
-          });
-          return body.meta.total as number;
-        }),
+        ['status=active', 'status=archived'].flatMap(filter =>
+          [filter, `${filter}&category=${further}`].map(async query => {
+            const { body } = await call(service, { path: `/v1/products?${query}&perPage=1`, as: 'admin' });
+            return body.meta.total as number;
+          }),
+        ),
       );
-    const [active = 0, archived = 0] = await totals();
-    const product = await addProduct(service);
-    expect(await totals()).toEqual([active + 1, archived]);
-    const change = {
-      method: 'PATCH',
-      path: pathOf(product),
-      as: 'editor',
-      body: { status: 'archived' },
-    } as const;
-    expect((await call(service, change)).status).toBe(200);
-    expect(await totals()).toEqual([active, archived + 1]);
-    await call(service, { method: 'DELETE', path: pathOf(product), as: 'editor' });
-    expect(await totals()).toEqual([active, archived]);
+    const [active = 0, , archived = 0] = await totals();
+    const product = await addProduct(service, { category: 'Main', categories: [further] });
+    expect(await totals()).toEqual([active + 1, 1, archived, 0]);
+    const path = pathOf(product);
+    await call(service, { method: 'PATCH', path, as: 'editor', body: { status: 'archived' } });
+    expect(await totals()).toEqual([active, 0, archived + 1, 1]);
+    await call(service, { method: 'DELETE', path, as: 'editor' });
+    expect(await totals()).toEqual([active, 0, archived, 0]);
   });
 
   test('DEFAULT_CURRENCY is the currency of products that name none', async () => {

@@ -178,6 +178,15 @@ describeOnDatabases('codes of variants on %s', kind => {
     await call(service, { method: 'PATCH', path, as: 'admin', body: { sku: 'RLY 6600 X' } });
     expect((await search('relay rly 5500 x')).meta.relaxed).toContain('5500');
     await call(service, { method: 'PATCH', path, as: 'admin', body: { sku: 'RLY 5500 X' } });
+    const ean = '9780201379624';
+    const found: number[] = [];
+    for (const gtin of [ean, null]) {
+      await call(service, { method: 'PATCH', path, as: 'admin', body: { gtin } });
+      // Twice, so that the next change finds a cached response.
+      await search(ean);
+      found.push((await search(ean)).hits.length);
+    }
+    expect(found).toEqual([1, 0]);
     await call(service, {
       method: 'PATCH',
       path: pathOf(product),
