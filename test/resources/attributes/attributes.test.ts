@@ -1,5 +1,6 @@
 /** Definitions of attributes: which callers write them, what is refused, and that no request misses a change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { play, type Scenario } from '../../support/http/scenario.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -114,5 +115,19 @@ describeOnDatabases('attributes on %s', kind => {
       ),
     ];
     for (const scenario of cases) await play(service, scenario);
+  });
+
+  test('filters compare values of one kind, and an option beside an attribute with its key', async () => {
+    const options = [{ name: 'Grade', values: ['1.0', '3'] }];
+    const attributes = { grade: 'own', seen: '2026-01-31' };
+    const { id } = await addProduct(service, { attributes, options });
+    const total = async (filter: string) =>
+      (await call(service, { path: `/v1/products?id=${id}&${filter}`, as: 'user' })).body.meta.total;
+    for (const filter of ['grade=own', 'grade=1.0', 'grade=gte:3', 'seen=gte:2026-01-01'])
+      expect([filter, await total(`attr.${filter}`)]).toEqual([filter, 1]);
+    // The text 1.0 is no number, and a date has no order among numbers.
+    for (const filter of ['grade=lt:3', 'seen=gte:5']) {
+      expect([filter, await total(`attr.${filter}`)]).toEqual([filter, 0]);
+    }
   });
 });
