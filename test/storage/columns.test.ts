@@ -184,4 +184,52 @@ describeOnDatabases('columns on %s', kind => {
     expect(columns.peek(sources)).toBeDefined();
     expect((await count(['attr.large'])).values['attr.large']?.values).toHaveLength(3);
   });
+
+  test('that are too large together when they are first read do not wait for themselves', async () => {
+    for (const place of [0, 1]) {
+      const attributes = { vast: `v${place}` };
+      await addProduct(service, { brand: `Vast ${place}`, attributes });
+    }
+    const maxBytes = await createColumns(service.database, products).use(
+      toSources('brand', 'attr.vast'),
+      found => [...found.values()].reduce((sum, column) => sum + column.bytes(), -1),
+    );
+    const counter = createFacetCounter(
+      service.database,
+      createColumns(service.database, products, { ...limits, maxBytes }),
+    );
+    const isVast = createAttributeCondition('vast', { of: 'equal', texts: ['v1'] });
+    const { values } = await counter.count({ facets: ['brand'], conditions: [isVast] });
+    expect(values.brand?.values).toEqual([{ value: 'Vast 1', count: 1 }]);
+  });
+
+  test('are not held while a query of one that is too large waits for snapshots that wait for changes of them', async () => {
+    const { database } = service;
+    for (const place of [0, 1, 2, 3]) await addProduct(service, { attributes: { coded: `c${place}` } });
+    const columns = createColumns(database, products, { ...limits, maxCombinations: 3 });
+    const counter = createFacetCounter(database, columns);
+    const condition = createAttributeCondition('coded', { of: 'equal', texts: ['c1'] });
+    const countAll = { facets: ['status'], conditions: [] };
+    await counter.count({ ...countAll, conditions: [condition] });
+    const [opened, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // Both databases run one snapshot at a time here.
+    const first = database.snapshot(() => opened.promise, { background: true });
+    const other = database.snapshot(session => counter.countIn(session, countAll), { background: true });
+    const find = createRowFinder(
+      {
+        ...database,
+        snapshot(work, options) {
+          asked.resolve();
+          return database.snapshot(work, options);
+        },
+      },
+      columns,
+    );
+    const found = find([condition]);
+    await asked.promise;
+    const { id } = await addProduct(service, { attributes: { coded: 'c1' } });
+    opened.resolve();
+    await Promise.all([first, other]);
+    expect((await found)?.(id)).toBe(true);
+  });
 });

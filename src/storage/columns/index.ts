@@ -20,8 +20,11 @@ const maxWaiting = 2000;
 /** Columns by the names of their sources. */
 export type NamedColumns = ReadonlyMap<string, Column>;
 
-/** @param version the version of the collection that the columns show */
-type Work<T> = (columns: NamedColumns, version: number) => T | Promise<T>;
+/**
+ * @param version the version of the collection that the columns show
+ * @param session the snapshot whose state they show; undefined if the work runs outside of one
+ */
+type Work<T> = (columns: NamedColumns, version: number, session?: Session) => T | Promise<T>;
 
 /** Whether a change alters the values of its row in the column. */
 const isTaken = ({ name }: ColumnSource, { before, after }: Change): boolean =>
@@ -41,7 +44,7 @@ export interface Columns {
   /**
    * Runs work with the columns as of a check that is made now, without those that have too many values, alone or together
    * with the columns before them. They stay the same until the work ends, even over turns of the event loop. The work must
-   * not wait for a check.
+   * wait neither for a check nor for a snapshot of its own: those before it may wait for this work to end.
    */
   use<T>(sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
   /** As `use`, with the columns in the state of a snapshot that has read nothing yet. */
@@ -161,9 +164,9 @@ export function createColumns(
       await deferral.whenApplied();
       const version = getVersion();
       const found = findLoaded(room.selectUsable(sources));
-      return { version, working: found && deferral.runFrozen(() => work(found, version)) };
+      return { version, working: found && deferral.runFrozen(() => work(found, version, session)) };
     });
-    return working ?? work(await readAll(session, sources), version);
+    return working ?? work(await readAll(session, sources), version, session);
   }
 
   return {

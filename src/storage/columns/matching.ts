@@ -35,6 +35,10 @@ export function toAttributeTest(condition: Condition): AttributeTest | undefined
   return typeof value === 'number' ? { of: 'number', bounds: [{ operator, value }] } : undefined;
 }
 
+/** Whether a condition is on a column that is too large for memory: then very many rows may match. */
+const isTooLarge = (condition: Condition, columns: NamedColumns): boolean =>
+  toAttributeTest(condition) !== undefined && !columns.has(condition.column);
+
 /** A condition on a column, and the rows that match it. */
 interface ConditionMatch {
   readonly name: string;
@@ -94,9 +98,9 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
 
   /** Evaluates conditions; undefined if a query has seen another state than the columns. */
   async function findMatches(
+    session: Session,
     { conditions, facets }: Wanted,
     own: Omit<MatchedColumns, 'matches'>,
-    query: (condition: Condition, isLarge: boolean) => ReturnType<typeof findRows>,
   ): Promise<MatchedColumns | undefined> {
     requireFacets(facets, name => own.columns.has(name));
     const matches: ConditionMatch[] = [];
@@ -106,7 +110,8 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
       const column = own.columns.get(name);
       if (test !== undefined && column !== undefined) matches.push({ name, rows: () => column.rows(test) });
       else {
-        const { version, rows } = await query(condition, test !== undefined);
+        const find = isTooLarge(condition, own.columns) ? findManyRows : findRows;
+        const { version, rows } = await find(session, condition);
         if (version !== own.version) return undefined;
         matches.push({ name, rows });
       }
@@ -117,9 +122,7 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
   /** As `use`, in the state of a snapshot that has read nothing yet. @throws TooManyValues for a facet */
   function useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T> {
     return columns.useIn(session, selectSources(wanted), async (own, version) => {
-      const found = await findMatches(wanted, { columns: own, version }, (condition, isLarge) =>
-        (isLarge ? findManyRows : findRows)(session, condition),
-      );
+      const found = await findMatches(session, wanted, { columns: own, version });
       if (found === undefined) throw new Error('a snapshot has seen two states');
       return work(found);
     });
@@ -137,14 +140,14 @@ export function createColumnFinder({ build, dialect, read, snapshot }: Storage, 
       // Before any column is read.
       requireFacets(wanted.facets, name => usable.has(name));
       for (let attempt = 0; attempt < attempts; attempt++) {
-        const done = await columns.use(sources, async (own, version) => {
-          const found = await findMatches(wanted, { columns: own, version }, (condition, isLarge) =>
-            isLarge
-              ? snapshot(session => findManyRows(session, condition), { background: true })
-              : findRows(read, condition),
-          );
+        const done = await columns.use(sources, async (own, version, session) => {
+          // Very many rows are queried in a snapshot, for which work with columns must not wait.
+          const isLeft = wanted.conditions.some(condition => isTooLarge(condition, own));
+          if (isLeft && session === undefined) return 'left to a snapshot';
+          const found = await findMatches(session ?? read, wanted, { columns: own, version });
           return found && { result: await work(found) };
         });
+        if (done === 'left to a snapshot') break;
         if (done !== undefined) return done.result;
       }
       return snapshot(session => useIn(session, wanted, work), { background: true });
