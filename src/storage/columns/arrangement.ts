@@ -59,20 +59,29 @@ function placeRows({ codes, next, ids }: Placing, from: number, to: number): voi
   }
 }
 
-/** Sorts all combinations by their numbers. Fast when most are already in order. */
+/**
+ * Sorts all combinations by their numbers. Fast when most are already in order. Those without a number come last: a row
+ * that changed while the column was read may have been read with two values.
+ */
 export function sortCodes(count: number, numberOf: (code: number) => number): Uint32Array {
   const inOrder: number[] = [];
   const others: number[] = [];
+  const unnumbered: number[] = [];
   let largest = Number.NEGATIVE_INFINITY;
   for (let code = 1; code < count; code++) {
     const number = numberOf(code);
     if (number >= largest) {
       largest = number;
       inOrder.push(code);
-    } else others.push(code);
+    } else if (Number.isNaN(number)) unnumbered.push(code);
+    else others.push(code);
   }
   others.sort((a, b) => numberOf(a) - numberOf(b));
-  return mergeInOrder(inOrder, others, numberOf);
+  const numbered = mergeInOrder(inOrder, others, numberOf);
+  const sorted = new Uint32Array(numbered.length + unnumbered.length);
+  sorted.set(numbered);
+  sorted.set(unnumbered, numbered.length);
+  return sorted;
 }
 
 /** The rows that had an accepted combination when they were arranged. @param length the number of codes */
