@@ -94,10 +94,16 @@ export function createCategoryPlanner(database: Database, products: Collection) 
   const statements = buildStatements(build);
   const places = new LRUCache<string, Place>({ max: cachedPlaces });
   const counted = new LRUCache<string, { rows: number }>({ max: cachedPlaces, ttl: countedForMs });
+  /** How often the places were forgotten: one that was read before that may be outdated. */
+  let forgotten = 0;
+  const forgetPlaces = (): void => {
+    forgotten += 1;
+    places.clear();
+  };
   // Places depend on the tree, and on the further categories of products.
-  changes.follow({ name: 'categories' }, () => places.clear());
+  changes.follow({ name: 'categories' }, forgetPlaces);
   changes.follow(products, committed => {
-    if (committed === undefined || committed.some(hasFurtherCategories)) places.clear();
+    if (committed === undefined || committed.some(hasFurtherCategories)) forgetPlaces();
   });
 
   async function readPlace(session: Session, paths: readonly string[]): Promise<Place> {
@@ -164,8 +170,9 @@ export function createCategoryPlanner(database: Database, products: Collection) 
       const name = JSON.stringify(getPaths(condition));
       let place = places.get(name);
       if (place === undefined) {
+        const before = forgotten;
         place = await readPlace(read, getPaths(condition));
-        if (version === changes.version(products)) places.set(name, place);
+        if (forgotten === before) places.set(name, place);
       }
       const planned = await planRequest(request, condition, place);
       // Later reads may see another state, in which the paths stand for other categories.

@@ -10,6 +10,8 @@ export interface HeldLocks extends AsyncDisposable {
   waiting(expected: number): Promise<void>;
   /** Shares the paths of the categories until `release`: nothing can be renamed. */
   holdPaths(): Promise<void>;
+  /** Locks a table until `release`: nobody can even read it. */
+  holdTable(name: string): Promise<void>;
   /** Lets the waiting statements continue, the one that has waited longest first. */
   release(): Promise<void>;
 }
@@ -37,6 +39,9 @@ export function holdLocks(url: string): HeldLocks {
     },
     async holdPaths() {
       await holder.unsafe(`begin; select pg_advisory_xact_lock_shared(hashtextextended('categories', 0))`);
+    },
+    async holdTable(name) {
+      await holder.unsafe(`begin; lock table ${name} in access exclusive mode`);
     },
     async waiting(expected) {
       const locks = `select 1 from pg_locks where not granted and pid in
