@@ -57,6 +57,8 @@ export function createGroupCommit(options: GroupCommitOptions) {
 
   /** @returns the jobs that are left for the next group */
   async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
+    // Once a flush has failed, nothing may be written: it would be visible although its writer gets an error.
+    flusher?.check();
     await checkpoint.before();
     const results = await runGroup(writer, group);
     identity.check();

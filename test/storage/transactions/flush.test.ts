@@ -112,6 +112,8 @@ test('a write that cannot be flushed is not acknowledged, nor is any later one; 
   // A successful second flush proves nothing about data that the first one dropped.
   broken = false;
   expect(await refusal('later')).toEqual(['unavailable', true]);
+  // Not even visible: a client that tries again would write twice.
+  expect(await namesOf(database)).not.toContain('later');
   // With this error, /ready reports that the service accepts no writes.
   expect(await database.ping().catch(({ kind }: StorageError) => kind)).toBe('unavailable');
   expect(await namesOf(database)).toContain('durable');
