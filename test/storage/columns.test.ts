@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { products } from '../../src/resources/products/row.ts';
 import { createAttributeCondition } from '../../src/storage/attributes/condition.ts';
-import type { Column } from '../../src/storage/columns/column.ts';
+import { kinds } from '../../src/storage/attributes/values.ts';
+import { type Column, createColumn } from '../../src/storage/columns/column.ts';
 import { createFacetCounter } from '../../src/storage/columns/facet-counter.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
+import { selectPage } from '../../src/storage/columns/line.ts';
 import { createRowFinder } from '../../src/storage/columns/matching.ts';
 import { findSource } from '../../src/storage/columns/source.ts';
 import type { Condition } from '../../src/storage/list/request.ts';
@@ -232,4 +234,28 @@ describeOnDatabases('columns on %s', kind => {
     await Promise.all([first, other]);
     expect((await found)?.(id)).toBe(true);
   });
+});
+
+const toValues = (number: number) => [{ kind: kinds.number, text: String(number), number }];
+
+test('rows are in order although the price of one has changed while prices were read', async () => {
+  const column = createColumn(true);
+  const prices = [0, 10, 20, 30, 40];
+  for (const id of [1, 2, 3, 4]) column.add([id], toValues(prices[id] ?? 0));
+  // Read again at its new price.
+  column.add([1], toValues(50));
+  await column.arrange();
+  column.set(1, toValues(50));
+  column.set(4, toValues(15));
+  column.set(3, toValues(5));
+  // With the rows that have moved, and again once they have been put in order.
+  for (let time = 0; time < 2; time++) {
+    const line = column.line();
+    const rows = column.rows({ of: 'number', bounds: [{ operator: '>=', value: 0 }] });
+    const page = { rows, descending: false, start: undefined, skip: 0, count: 10 };
+    expect(line && selectPage(line, page)).toEqual([3, 4, 2, 1]);
+    const start = { place: 5, id: 3 };
+    expect(line && selectPage(line, { ...page, start, count: 2 })).toEqual([4, 2]);
+    await column.arrange();
+  }
 });

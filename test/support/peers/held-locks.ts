@@ -10,7 +10,7 @@ export interface HeldLocks extends AsyncDisposable {
   waiting(expected: number): Promise<void>;
   /** Shares the paths of the categories until `release`: nothing can be renamed. */
   holdPaths(): Promise<void>;
-  /** Locks a table until `release`: nobody can even read it. */
+  /** Locks a table until `release`, so that not even reads are possible. */
   holdTable(name: string): Promise<void>;
   /** Lets the waiting statements continue, the one that has waited longest first. */
   release(): Promise<void>;

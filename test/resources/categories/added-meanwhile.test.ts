@@ -1,10 +1,10 @@
 /** Lists of a category whose tree changes while it is read. */
 import { describe, expect, test } from 'bun:test';
-import { addProduct } from '../support/data/catalog.ts';
-import { call } from '../support/http/http.ts';
-import { holdLocks } from '../support/peers/held-locks.ts';
-import { createDatabase, hasPostgres } from '../support/service/postgres.ts';
-import { startTestService } from '../support/service/service.ts';
+import { addProduct } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { holdLocks } from '../../support/peers/held-locks.ts';
+import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
+import { startTestService } from '../../support/service/service.ts';
 
 describe.skipIf(!hasPostgres)('lists of a category', () => {
   test('have the products of a category below it that was added while the tree was read', async () => {
