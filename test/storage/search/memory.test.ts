@@ -1,8 +1,12 @@
 /** A search that reads its hits some at a time does not see changes that another search applies in between. */
 import { expect, test } from 'bun:test';
+import { products } from '../../../src/resources/products/row.ts';
 import { createProductWords } from '../../../src/resources/search/reader.ts';
 import type { Expression } from '../../../src/storage/search/expression.ts';
+import { getDocumentId } from '../../../src/storage/search/index.ts';
 import { createMemoryReader } from '../../../src/storage/search/memory/reader.ts';
+import { createIdReader } from '../../../src/storage/search/memory/source.ts';
+import { createWordSets } from '../../../src/storage/search/memory/words.ts';
 import { createSearchReader } from '../../../src/storage/search/reading/index.ts';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -38,5 +42,34 @@ describeOnDatabases('words of products in memory on %s', kind => {
     expect((await memory.counts(begun, lamps, types)).get('product')).toBe(all.length);
     // A list would be replaced in any case.
     expect(sets.get('lamp')?.kind).toBe('bits');
+  });
+
+  test('of a changed product are split once, however many searches begin', async () => {
+    await using service = await startTestService(kind);
+    const { database } = await service.replica();
+    const index = createSearchReader(database);
+    let splits = 0;
+    const sets = createWordSets(database, {
+      collection: products,
+      read: createIdReader(database, index),
+      async wordsOf() {
+        splits += 1;
+        return ['lamp'];
+      },
+    });
+    const memory = createMemoryReader(index, sets, 0);
+    const search = () => memory.page({ ...database.read, seen: memory.seen() }, lamps, types, { limit: 10 });
+    const first = await addProduct(service, { name: 'Oak lamp' });
+    await database.changes.check();
+    expect(await search()).toHaveLength(1);
+    for (const name of ['Pine lamp', 'Elm lamp']) {
+      await call(service, { method: 'PATCH', path: pathOf(first), as: 'admin', body: { name } });
+      const { id } = await addProduct(service, { name });
+      await database.changes.check();
+      splits = 0;
+      const found = await Promise.all(Array.from({ length: 5 }, search));
+      expect(splits).toBe(2);
+      expect(found.map(positions => positions.map(getDocumentId).includes(id))).toEqual(Array(5).fill(true));
+    }
   });
 });

@@ -6,7 +6,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { takeTurn } from '../../../turns/index.ts';
-import type { Change, Collection } from '../../changes/change.ts';
+import type { Change, Changes, Collection } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { rewordedCollection, searchCollection } from '../index.ts';
@@ -34,6 +34,10 @@ type IndexedWord = string;
 
 const noWords: ReadonlySet<IndexedWord> = new Set();
 
+const reworded: Collection = { name: rewordedCollection };
+/** Documents that are not products, and codes of variants. */
+const others: Collection = { name: searchCollection };
+
 export type WordSets = ReturnType<typeof createWordSets>;
 
 export interface WordSource {
@@ -42,6 +46,16 @@ export interface WordSource {
   wordsOf(id: number, document: string): Promise<readonly IndexedWord[]>;
   /** The ids of the products with a word, ascending. @param isGivenUp whether the reading has been cancelled */
   read(word: IndexedWord, isGivenUp: () => boolean): Promise<Uint32Array>;
+}
+
+/** @returns a function that returns how many checks have found changes of any of the collections */
+function createFindCounter(changes: Changes, collections: readonly Collection[]) {
+  let count = 0;
+  for (const collection of collections)
+    changes.follow(collection, () => {
+      count += 1;
+    });
+  return () => count;
 }
 
 export function createWordSets(
@@ -63,8 +77,6 @@ export function createWordSets(
   const changed = new Map<number, string | null>();
   const waiting = new Set<IndexedWord>();
   let isReading = false;
-  let checks = 0;
-  let othersChecks = 0;
 
   function forgetAll(): void {
     sets.clear();
@@ -76,7 +88,6 @@ export function createWordSets(
     for (const { id, document } of committed) changed.set(id, document);
   };
 
-  const reworded = { name: rewordedCollection };
   const loads = createLoads(
     changes,
     collection,
@@ -89,15 +100,8 @@ export function createWordSets(
     },
     reworded,
   );
-  // Documents that are not products, and codes of variants.
-  const others = { name: searchCollection };
-  for (const one of [collection, reworded, others])
-    changes.follow(one, () => {
-      checks += 1;
-    });
-  changes.follow(others, () => {
-    othersChecks += 1;
-  });
+  const countFound = createFindCounter(changes, [collection, reworded, others]);
+  const countOthersFound = createFindCounter(changes, [others]);
 
   function put(word: IndexedWord, set: DocumentSet): void {
     sets.set(word, set);
@@ -119,19 +123,33 @@ export function createWordSets(
     largest = Math.max(largest, id);
   }
 
+  /** Set while changes are applied: all searches wait for that, and do not split the words of the same products again. */
+  let settling: Promise<void> | undefined;
+
+  async function applyChanged(): Promise<void> {
+    try {
+      for (const id of changed.keys()) {
+        // While its words are split, the product may change again, or all changes may be dropped.
+        for (let document = changed.get(id); document !== undefined; document = changed.get(id)) {
+          const words = document === null ? noWords : new Set(await wordsOf(id, document));
+          if (changed.get(id) !== document) continue;
+          changed.delete(id);
+          change(id, words);
+        }
+        await takeTurn();
+      }
+      unsettled.clear();
+    } finally {
+      // Nothing was awaited since the last change: later ones are applied by another call.
+      settling = undefined;
+    }
+  }
+
   /** Applies the changes found by the last check. Must be called before sets are requested. */
   async function settle(): Promise<void> {
-    for (const id of changed.keys()) {
-      // While its words are split, the product may change again, or all changes may be dropped.
-      for (let document = changed.get(id); document !== undefined; document = changed.get(id)) {
-        const words = document === null ? noWords : new Set(await wordsOf(id, document));
-        if (changed.get(id) !== document) continue;
-        changed.delete(id);
-        change(id, words);
-      }
-      await takeTurn();
-    }
-    unsettled.clear();
+    if (changed.size === 0) return unsettled.clear();
+    settling ??= applyChanged();
+    return settling;
   }
 
   function keepRead(word: IndexedWord, ids: Uint32Array, replayed: readonly Change[]): void {
@@ -163,13 +181,13 @@ export function createWordSets(
       return set;
     },
     /** A number that changes whenever something that searches find has changed. */
-    seen: () => checks,
+    seen: countFound,
     /** The same for documents that are not products. */
-    othersSeen: () => othersChecks,
+    othersSeen: countOthersFound,
     /** Keeps the products that have a word, which a search has read in a state that is no older than `seen`. */
     keep(word: IndexedWord, set: DocumentSet, seen: number | undefined): void {
       // What was read lacks a change that was applied since.
-      if (seen !== checks || loads.isResting()) return;
+      if (seen !== countFound() || loads.isResting()) return;
       lent.add(set);
       put(word, set);
     },
