@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createCause, createCommandOutbox } from '../events/outbox.ts';
 import { roles } from '../http/access.ts';
 import { text } from '../http/schema.ts';
+import { createKnownAddresses } from '../resources/auth/known-addresses.ts';
 import { hashPassword } from '../resources/auth/passwords.ts';
 import { createSessionStore } from '../resources/auth/store.ts';
 import { createMailTokens } from '../resources/users/mail-tokens.ts';
@@ -21,6 +22,7 @@ import {
   requireOnePositional,
   requireOption,
   runAction,
+  UsageError,
 } from './usage.ts';
 
 export const command: Command = {
@@ -98,6 +100,8 @@ async function setPassword(args: string[]): Promise<number> {
       await users.setPassword(session, user, passwordHash, createCause('cli', Date.now()));
       await createSessionStore(database).removeAllOf(session, user.id, Date.now());
       await createMailTokens(database).withdraw(session, user.id, 'password');
+      // The former password may be known at the addresses of earlier sign-ins, whose attempts would not be slowed down.
+      await createKnownAddresses(database).forget(session, user.id);
     });
     await show(`set the password of ${escapeUnprintable(email)}; all sessions have ended`, email, password);
     return 0;
@@ -151,9 +155,33 @@ interface Password {
 
 async function obtainPassword(fromStandardInput: boolean | undefined): Promise<Password> {
   if (fromStandardInput !== true) return { text: randomBytes(15).toString('base64url'), generated: true };
-  const [line = ''] = (await Bun.stdin.text()).split(/\r?\n/);
+  const line = await readFirstLine(Bun.stdin.stream());
   return { text: parseValue(newPassword, line, 'the password', null), generated: false };
 }
+
+/** More bytes than a line with a password has. */
+const maxLineLength = 4096;
+
+/**
+ * Reads no further than the line: its writer may keep the pipe open.
+ * @throws UsageError when it is not UTF-8: decoded anyway, the password would be another than the one that was sent
+ */
+async function readFirstLine(input: ReadableStream<Uint8Array>): Promise<string> {
+  let bytes = Buffer.alloc(0);
+  for await (const chunk of input) {
+    bytes = Buffer.concat([bytes, chunk]);
+    if (chunk.includes(lineEnd) || bytes.length > maxLineLength) break;
+  }
+  const end = bytes.indexOf(lineEnd);
+  try {
+    const line = new TextDecoder('utf-8', { fatal: true }).decode(end < 0 ? bytes : bytes.subarray(0, end));
+    return line.replace(/\r$/, '');
+  } catch {
+    throw new UsageError('the password is not a text in UTF-8');
+  }
+}
+
+const lineEnd = 0x0a;
 
 function show(done: string, email: string, { text: password, generated }: Password): Promise<void> {
   if (!generated) return printLines(done);

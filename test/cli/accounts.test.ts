@@ -1,6 +1,7 @@
 /** Accounts that the command line creates and changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCommandOutbox } from '../../src/events/outbox.ts';
+import { createKnownAddresses } from '../../src/resources/auth/known-addresses.ts';
 import { createPasswordCheck } from '../../src/resources/auth/passwords.ts';
 import { createSessionStore } from '../../src/resources/auth/store.ts';
 import { createKeyStore } from '../../src/resources/keys/store.ts';
@@ -56,6 +57,22 @@ describeOnDatabases('accounts on %s', kind => {
     expect(await createPasswordCheck().verify('correct horse battery', user?.password_hash)).toBe(true);
   });
 
+  test('a password is the first line, even while the pipe stays open, and in UTF-8', async () => {
+    const create = (email: string) =>
+      place.start(['users', 'create', '--email', email, '--name', 'B', '--role', 'user', '--password-stdin']);
+    const open = create('open@shop.example');
+    open.stdin.write('pässword with umlaut\r\nanother line');
+    await open.stdin.flush();
+    expect(await open.exited).toBe(0);
+    const user = await userOf(place, 'open@shop.example');
+    expect(await createPasswordCheck().verify('pässword with umlaut', user?.password_hash)).toBe(true);
+    const latin = create('latin@shop.example');
+    latin.stdin.write(Buffer.from('pässword with umlaut\n', 'latin1'));
+    await latin.stdin.end();
+    expect(await latin.stderr.text()).toContain('the password is not a text in UTF-8');
+    expect([await latin.exited, await userOf(place, 'latin@shop.example')]).toEqual([2, undefined]);
+  });
+
   test.each([
     [
       'an address that is taken in another case',
@@ -94,13 +111,23 @@ describeOnDatabases('accounts on %s', kind => {
     expect(await userOf(place, 'b@shop.example')).toBeUndefined();
   });
 
-  test('set-password ends sessions, and shows a generated password once', async () => {
+  test('set-password ends sessions, forgets known addresses, and shows a generated password once', async () => {
     await addSession(place, 1, 'h');
+    const isKnown = () =>
+      withDatabaseOf(place, database =>
+        createKnownAddresses(database).isKnown(database.read, 'ada@shop.example', '192.0.2.1'),
+      );
+    await withDatabaseOf(place, database =>
+      database.write(session =>
+        createKnownAddresses(database).keep(session, 1, 'ada@shop.example', '192.0.2.1', Date.now()),
+      ),
+    );
+    expect(await isKnown()).toBe(true);
     const ended = await place.runHere(['users', 'set-password', 'ada@shop.example']);
     const password = /shown this once: (\S{20})\n$/.exec(ended.out)?.[1] ?? '';
     const user = await userOf(place, 'ada@shop.example');
     expect(await createPasswordCheck().verify(password, user?.password_hash)).toBe(true);
-    expect(await hasSession(place, 'h')).toBe(false);
+    expect([await hasSession(place, 'h'), await isKnown()]).toEqual([false, false]);
   });
 
   test('set-password invalidates the reset links of that user only; an address can still be confirmed', async () => {
