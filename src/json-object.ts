@@ -13,3 +13,12 @@ export function getMemberNames<Members extends object>(members: Members) {
   // Boundary: Object.keys types its result as string[], because an object may have more members than its type.
   return Object.keys(members) as (keyof Members & string)[];
 }
+
+/** The most levels of arrays and objects: functions that call themselves for each would use up the stack. */
+const deepest = 64;
+
+/** Whether arrays and objects are nested deeper than 64 levels. */
+export const isTooDeep = (value: unknown, levels = deepest): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some(member => isTooDeep(member, levels - 1)));

@@ -2,6 +2,7 @@
 import { Unreadable } from '../../files/cells/fields.ts';
 import { pickMember } from '../../files/cells/map.ts';
 import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
+import { isTooDeep } from '../../json-object.ts';
 import {
   createRecordCheck,
   type ImportRecord,
@@ -9,6 +10,7 @@ import {
   prepareRecord,
   type RecordCheck,
 } from '../../resources/products/import/prepared.ts';
+import { formatCount } from '../terminal/index.ts';
 import type { Candidate, Notices } from './candidates/candidate.ts';
 import { readCandidates } from './candidates/index.ts';
 import type { ImportArguments } from './options.ts';
@@ -224,14 +226,26 @@ function check(
   // A cell within the row is more likely missing than the last ones empty.
   if (short !== undefined) return { line, error: short.problem, details, raw };
   const broken = isDetails(checked) ? checked : [];
+  const byField = new Map(unreadable.map(detail => [detail.field, detail]));
   const findReason = (detail: ErrorDetail) =>
-    unreadable.find(({ field }) => `${detail.field}.`.startsWith(`${field}.`)) ?? detail;
+    listPaths(detail.field).flatMap(path => byField.get(path) ?? [])[0] ?? detail;
   const all = [...new Set([...broken.map(findReason), ...unreadable])];
-  const reasons = all.map(
-    ({ field, message }) => `${field} ${message}${formatOrigin(fields, field, columns)}`,
-  );
+  const reasons = all
+    .slice(0, maxReasons)
+    .map(({ field, message }) => `${field} ${message}${formatOrigin(fields, field, columns)}`);
+  const more = all.length - reasons.length;
+  if (more > 0) reasons.push(`and ${formatCount(more)} more`);
   return { line, error: reasons.join('; '), details: all, raw };
 }
+
+/** The most problems of one record that its error names: a product has up to ten thousand variants. */
+const maxReasons = 100;
+
+/** `a.0.b` → `a`, `a.0` and `a.0.b`. */
+const listPaths = (field: string): string[] => {
+  const names = field.split('.');
+  return names.map((_, index) => names.slice(0, index + 1).join('.'));
+};
 
 /** How deep members of a field are read one by one, as in `variants.0.stock.onHand`. */
 const deepestRead = 4;
@@ -243,7 +257,8 @@ function findUnreadable(value: object, path: readonly string[] = []): ErrorDetai
     if (typeof member !== 'object' || member === null) continue;
     const at = [...path, name];
     if (!(member instanceof Unreadable)) {
-      if (at.length < deepestRead) found.push(...findUnreadable(member, at));
+      // Not push(...): a list of very many does not fit on the stack.
+      if (at.length < deepestRead) for (const one of findUnreadable(member, at)) found.push(one);
     } else found.push(buildErrorDetail(at, 'type', member.problem));
   }
   return found;
@@ -265,8 +280,9 @@ function formatOrigin(
   // Of several columns of a list, it is unknown which one the value comes from.
   const list = columns?.has(`${whole}#2`) === true ? undefined : columns?.get(whole);
   const column = columns?.get(field) ?? columns?.get(name) ?? list;
+  const value = pickMember(mapped, field);
   // Boundary: JSON.stringify is typed as always returning text, but returns undefined for a missing value.
-  const text = JSON.stringify(pickMember(mapped, field)) as string | undefined;
+  const text = isTooDeep(value) ? undefined : (JSON.stringify(value) as string | undefined);
   const shown = text !== undefined && text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
   const origin = [
     ...(column === undefined || column === field ? [] : [`column "${column}"`]),

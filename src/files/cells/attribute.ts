@@ -1,4 +1,5 @@
 /** Reads and writes values of attributes in the cells of a table. */
+import { isTooDeep } from '../../json-object.ts';
 import type { DecimalMark } from './amount.ts';
 
 /** Whether a text is a number in canonical form, so that nothing is lost by converting it. */
@@ -24,7 +25,8 @@ const isJson = (text: string): boolean =>
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value) ? undefined : value;
   } catch {
     return undefined;
   }

@@ -52,6 +52,43 @@ describeOnDatabases('catalog import on %s', kind => {
   });
 
   test.each([
+    [
+      'NDJSON',
+      'ndjson',
+      (deep: string) => `{"sku":${deep},"name":"x","price":1}\n{"sku":"N","name":"Next","price":1}`,
+    ],
+    [
+      'CSV',
+      'csv',
+      (deep: string) => `sku,name,price,variants,attributes.a\nD,x,1,${deep},${deep}\nN,Next,1,,`,
+    ],
+  ])(
+    'a record of %s that is nested a hundred thousand levels deep is refused alone',
+    async (_, end, write) => {
+      const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+      const ended = await place.runHere(['import', '--dry-run', place.file(`deep.${end}`, write(deep))]);
+      expect(ended).toMatchObject({
+        status: 2,
+        out: expect.stringContaining('1 created, 0 updated, 0 unchanged, 1'),
+      });
+      expect(ended.err).toMatch(
+        /^line [12]: (sku must be a string|attributes\.a must be at most .* variants\.0 must be an object)/m,
+      );
+    },
+  );
+
+  test('the error of a record names its first hundred problems', async () => {
+    const variants = Array.from({ length: 5000 }, () => ({ options: { size: 'S' }, price: 'x' }));
+    const rejects = join(place.folder, 'many.ndjson');
+    const file = place.file('m.ndjson', JSON.stringify({ sku: 'M', name: 'M', price: 1, variants }));
+    expect((await place.runHere(['import', file, '--rejects', rejects])).status).toBe(2);
+    const { error, details } = JSON.parse(readFileSync(rejects, 'utf8'));
+    expect(error).toStartWith('variants.0.price must be a number; variants.1.price must be a number; ');
+    expect(error).toEndWith('; variants.99.price must be a number; and 4,900 more');
+    expect(details).toHaveLength(5000);
+  });
+
+  test.each([
     ['a file', 0],
     ['a file that is read in a thread of its own', 1500],
   ])(

@@ -45,11 +45,8 @@ async function* readRows(
       else if (found === undefined)
         rows.push({ ...record, value: undefined, error: `is none of ${products.file}` });
       else
-        rows.push(
-          ...found
-            .flatMap(product => products.toRows(product))
-            .map((cells, index) => toRow(record, { ...cells }, index)),
-        );
+        for (const [index, cells] of found.flatMap(product => products.toRows(product)).entries())
+          rows.push(toRow(record, { ...cells }, index));
     }
     yield rows;
   }
