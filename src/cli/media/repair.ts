@@ -17,7 +17,7 @@ import type { Wrong } from './find.ts';
 
 /** @returns a function that repairs one problem, and returns whether it could */
 export function createRepairer(database: Database, media: Media): (wrong: Wrong) => Promise<boolean> {
-  const { build } = database;
+  const { build, dialect } = database;
   const products = createProductStore(database, createCommandOutbox(database));
   const images = createImageStore(database);
   const files = createImageFiles(database, media, images);
@@ -29,17 +29,28 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     return [...new Set([...ids, ...recorded])].sort((a, b) => a - b);
   }
 
-  /** Removes an image from the products that show it. */
-  async function removeFromProducts(wrong: Wrong): Promise<void> {
-    for (const id of await readProducts(database.read, wrong))
+  /**
+   * Removes an image from the products that show it, and from the record of them.
+   * @returns whether its file is still missing; if it has come back, the remaining products keep the image
+   */
+  async function removeFromProducts(wrong: Wrong): Promise<boolean> {
+    const { hash } = wrong;
+    for (const id of await readProducts(database.read, wrong)) {
+      if (await media.store.has(hash)) return false;
       await database.write(async session => {
         const before = await products.lock(session, id);
-        if (before === undefined) return;
-        const product = productOf(before);
-        const left = product.images.filter(({ url }) => findHash(url) !== wrong.hash);
-        const fields = { ...toProductFields(product, before.base_price), images: left };
-        await products.update(session, [{ before, fields }], createCause('cli', systemClock.now()));
+        if (before !== undefined) {
+          const product = productOf(before);
+          const left = product.images.filter(({ url }) => findHash(url) !== hash);
+          const fields = { ...toProductFields(product, before.base_price), images: left };
+          await products.update(session, [{ before, fields }], createCause('cli', systemClock.now()));
+        }
+        await session.run(
+          build.deleteFrom('media_uses').where('hash', '=', hash).where('product_id', '=', id).compile(),
+        );
       });
+    }
+    return !(await media.store.has(hash));
   }
 
   /** Whether each product shows the image, by id; the products are locked until the transaction ends. */
@@ -66,10 +77,16 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     if (!uses.values().some(isUse => isUse)) await noteUnused(session, build, hash, systemClock.now());
   }
 
-  async function removeRow(hash: string): Promise<void> {
-    await database.write(async session => {
-      await session.run(build.deleteFrom('media_uses').where('hash', '=', hash).compile());
+  /** @returns false if a product has begun to show the image */
+  function removeRow(hash: string): Promise<boolean> {
+    return database.write(async session => {
+      const row = build.selectFrom('media').select('hash').where('hash', '=', hash);
+      // Locked, so that no product can begin to show it; the next statement sees those that have.
+      await session.all(row.modifyEnd(dialect.forUpdate).compile());
+      const use = build.selectFrom('media_uses').select('product_id').where('hash', '=', hash).limit(1);
+      if ((await session.first(use.compile())) !== undefined) return false;
       await session.run(build.deleteFrom('media').where('hash', '=', hash).compile());
+      return true;
     });
   }
 
@@ -104,9 +121,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
         return true;
       case 'row without file':
       case 'neither':
-        if (await media.store.has(wrong.hash)) return true;
-        await removeFromProducts(wrong);
-        if (wrong.kind === 'row without file') await removeRow(wrong.hash);
+        while (await removeFromProducts(wrong)) if (await removeRow(wrong.hash)) return true;
         return true;
       case 'uses':
         await database.write(async session => noteUses(session, wrong, await lockUses(session, wrong)));

@@ -91,6 +91,27 @@ for (const kind of kinds) {
       expect(await find()).toEqual([]);
     });
 
+    test.each([1, 2])(
+      'an image stays if it is uploaded again after its file was missed %d times',
+      async times => {
+        const file = plainPng(25, 25, times, 1, 1);
+        const [product, again] = [await addProduct(service), await addProduct(service)];
+        const image = await upload(product, file);
+        await media.store.remove(hashOf(image));
+        const [wrong] = await find();
+        let missed = 0;
+        const has = async (hash: string) => {
+          const isThere = await media.store.has(hash);
+          if (++missed === times) await upload(again, file);
+          return isThere;
+        };
+        const store = { ...media.store, has };
+        expect(wrong).toMatchObject({ kind: 'row without file', products: [product.id] });
+        if (wrong !== undefined) await createRepairer(service.database, { ...media, store })(wrong);
+        expect([missed > times, await showsImage(again), await find()]).toEqual([true, true, []]);
+      },
+    );
+
     test('the record of products has those that show the image now', async () => {
       const file = plainPng(23, 23, 1, 1, 1);
       const [kept, given, taken, deleted] = [
