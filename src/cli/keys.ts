@@ -7,7 +7,14 @@ import { createKeyStore, toApiKey } from '../resources/keys/store.ts';
 import { type Database, maxId } from '../storage/database.ts';
 import { splitIntoParts } from '../turns/slices.ts';
 import { runWithDatabase } from './database.ts';
-import { escapeUnprintable, formatDate, formatTable, printLines, printSecret } from './terminal/index.ts';
+import {
+  escapeUnprintable,
+  formatDate,
+  formatTable,
+  printDone,
+  printRead,
+  printSecret,
+} from './terminal/index.ts';
 import {
   type Command,
   parse,
@@ -36,8 +43,8 @@ export const command: Command = {
 
 A program sends the key as X-API-Key.
 
-Exit status: 0 done; 1 the command failed and changed nothing, or a new key could not be shown;
-2 the command line is wrong.`,
+Exit status: 0 done; 1 the command failed and changed nothing, or what it changed could not be shown, and the message
+says so; 2 the command line is wrong.`,
 
   run: args => runAction({ create, list, revoke }, args),
 };
@@ -102,7 +109,7 @@ async function list(args: string[]): Promise<number> {
       toApiKey(row).scopes.join(','),
       row.name,
     ]);
-    await printLines(
+    await printRead(
       formatTable(['ID', 'KEY', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'RATE', 'SCOPES', 'NAME'], rows),
     );
     return 0;
@@ -119,7 +126,7 @@ async function revoke(args: string[]): Promise<number> {
       if (key === undefined) throw new Error(`there is no key ${id}; catalog keys list lists all`);
       await store.remove(session, key, createCommandCause());
     });
-    await printLines(`revoked key ${id}`);
+    await printDone(`revoked key ${id}`);
     return 0;
   });
 }

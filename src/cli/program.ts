@@ -5,7 +5,7 @@ import { getErrorMessage } from '../error-text.ts';
 import { damageAdvice, isDamage } from '../storage/damage.ts';
 import { isMissingRight } from '../storage/open.ts';
 import { commands, formatOverview } from './index.ts';
-import { escapeUnprintable, printLines } from './terminal/index.ts';
+import { escapeUnprintable, printRead } from './terminal/index.ts';
 import { UsageError } from './usage.ts';
 
 /**
@@ -50,7 +50,7 @@ function formatAdvice(command: string, error: unknown): string {
 /** @returns the exit status */
 async function print(text: string): Promise<number> {
   try {
-    await printLines(text);
+    await printRead(text);
     return 0;
   } catch (error) {
     console.error(`catalog: ${escapeUnprintable(getErrorMessage(error))}`);

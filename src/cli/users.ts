@@ -12,7 +12,14 @@ import { email as emailSchema, newPassword } from '../resources/users/schema.ts'
 import { createUserStore, type StoredUser, toUser, type UserStore } from '../resources/users/store.ts';
 import { type Database, StorageError, type Transaction } from '../storage/database.ts';
 import { runWithDatabase } from './database.ts';
-import { escapeUnprintable, formatDate, formatTable, printLines, printSecret } from './terminal/index.ts';
+import {
+  escapeUnprintable,
+  formatDate,
+  formatTable,
+  printDone,
+  printRead,
+  printSecret,
+} from './terminal/index.ts';
 import {
   type Command,
   parse,
@@ -42,8 +49,8 @@ export const command: Command = {
 
 Access tokens end with their session: at once for writes, within half a minute for reads.
 
-Exit status: 0 done; 1 the command failed and changed nothing, or a new password could not be shown;
-2 the command line is wrong.`,
+Exit status: 0 done; 1 the command failed and changed nothing, or what it changed could not be shown, and the message
+says so; 2 the command line is wrong.`,
 
   run: args => runAction({ create, list, 'set-password': setPassword, 'set-role': setRole }, args),
 };
@@ -85,7 +92,7 @@ async function list(args: string[]): Promise<number> {
       formatDate(user.created_at),
       user.name,
     ]);
-    await printLines(formatTable(['ID', 'E-MAIL', 'ROLE', 'CREATED (UTC)', 'NAME'], rows));
+    await printRead(formatTable(['ID', 'E-MAIL', 'ROLE', 'CREATED (UTC)', 'NAME'], rows));
     return 0;
   });
 }
@@ -124,7 +131,7 @@ async function setRole(args: string[]): Promise<number> {
       await users.update(session, user, fields, createCause('cli', Date.now()));
       await createSessionStore(database).removeAllOf(session, user.id, Date.now());
     });
-    await printLines(`${escapeUnprintable(address)} now has the role ${role}`);
+    await printDone(`${escapeUnprintable(address)} now has the role ${role}`);
     return 0;
   });
 }
@@ -184,7 +191,7 @@ async function readFirstLine(input: ReadableStream<Uint8Array>): Promise<string>
 const lineEnd = 0x0a;
 
 function show(done: string, email: string, { text: password, generated }: Password): Promise<void> {
-  if (!generated) return printLines(done);
+  if (!generated) return printDone(done);
   const undo = `set another password with catalog users set-password ${escapeUnprintable(email)}`;
   return printSecret([done, `password, shown this once: ${password}`], undo);
 }

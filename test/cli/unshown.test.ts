@@ -22,15 +22,19 @@ const create = ['users', 'create', '--email', 'eva@shop.example', '--name', 'Eva
 const unshown = (command: string, undo: string) =>
   `catalog ${command}: the command succeeded, but the secret could not be shown (ENOSPC: no space left on device, write): ${undo}\n`;
 
+const unreported =
+  'the command succeeded, but its output could not be written (ENOSPC: no space left on device, write)';
+
 test('a new key that could not be shown is reported with the command that revokes it', async () => {
   const made = await runOnFullDisk('keys', 'create', '--name', 'Till', '--scopes', 'products:read');
   const undo = 'revoke the key with catalog keys revoke 1, and create another';
   expect(made).toEqual({ status: 1, out: '', err: unshown('keys', undo) });
-  expect(await place.runHere(['keys', 'revoke', '1'])).toEqual({
-    status: 0,
-    out: 'revoked key 1\n',
-    err: '',
+  expect(await runOnFullDisk('keys', 'revoke', '1')).toEqual({
+    status: 1,
+    out: '',
+    err: `catalog keys: ${unreported}: revoked key 1\n`,
   });
+  expect((await place.runHere(['keys', 'list'])).out).not.toContain('Till');
 });
 
 test('a password that could not be shown is reported with the command that sets another', async () => {
@@ -40,6 +44,23 @@ test('a password that could not be shown is reported with the command that sets 
   expect(await runOnFullDisk('users', 'set-password', 'eva@shop.example')).toEqual(expected);
   const { status, out } = await place.runHere(['users', 'set-password', 'eva@shop.example']);
   expect([status, out]).toEqual([0, expect.stringContaining('password, shown this once: ')]);
+});
+
+test('a change that could not be reported is in the error message', async () => {
+  const email = 'ina@shop.example';
+  expect((await place.runHere([...create.with(3, email)])).status).toBe(0);
+  const promoted = await runOnFullDisk('users', 'set-role', email, 'editor');
+  const says = (line: string) => ({ status: 1, out: '', err: `catalog ${line}\n` });
+  expect(promoted).toEqual(says(`users: ${unreported}: ${email} now has the role editor`));
+});
+
+test('a reader that has read enough of a list or of a help is no failure', async () => {
+  for (const args of [['users', 'list'], ['keys', 'list'], ['--help'], ['users', '--help']]) {
+    const child = place.start(args);
+    await child.stdout.cancel();
+    await child.stdin.end();
+    expect([await child.exited, await child.stderr.text()]).toEqual([0, '']);
+  }
 });
 
 test('a first start whose password could not be shown logs the command that sets another', async () => {

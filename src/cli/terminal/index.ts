@@ -1,5 +1,5 @@
 /** What commands write for people: numbers, tables, text from outside, and lines whose failure counts. */
-import { getErrorMessage } from '../../error-text.ts';
+import { getErrorCode, getErrorMessage } from '../../error-text.ts';
 
 /** A count as all commands write it: `1,234`. */
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
@@ -48,6 +48,30 @@ export function formatDate(milliseconds: number | null): string {
  * @throws Error when standard output cannot be written: the disk is full, or the reader has gone
  */
 export const printLines = (...lines: readonly string[]): Promise<void> => writeLines(process.stdout, lines);
+
+/**
+ * Writes what a command has read. It is no failure if the reader of the pipe has read enough, as head does.
+ * @throws Error when standard output cannot be written for another reason
+ */
+export async function printRead(text: string): Promise<void> {
+  try {
+    await printLines(text);
+  } catch (error) {
+    if (getErrorCode(error) !== 'EPIPE') throw error;
+  }
+}
+
+/** Writes what a command has changed. @throws Error that says what was changed, when it cannot be written */
+export async function printDone(done: string): Promise<void> {
+  try {
+    await printLines(done);
+  } catch (error) {
+    const reason = getErrorMessage(error);
+    throw new Error(`the command succeeded, but its output could not be written (${reason}): ${done}`, {
+      cause: error,
+    });
+  }
+}
 
 /** @throws Error when the stream, standard output or standard error, cannot be written */
 export function writeLines(stream: NodeJS.WriteStream, lines: readonly string[]): Promise<void> {
