@@ -5,7 +5,7 @@ import { hashBytes } from '../../media/prepare.ts';
 import type { FileStore, StoredFile } from '../../media/store/store.ts';
 import { findHash } from '../../resources/products/members/uploads.ts';
 import { productOf } from '../../resources/products/row.ts';
-import type { Database } from '../../storage/database.ts';
+import type { Builder, Database, Session } from '../../storage/database.ts';
 import type { Row } from '../../storage/tables.ts';
 import { readRowPages, readTable } from '../check/check.ts';
 
@@ -40,8 +40,7 @@ const underWay = 60 * 60 * 1000;
 /** @throws HttpError 503 when the file store cannot be reached, or is missing although rows or products name files */
 export async function findWrong(database: Database, store: FileStore, options: Options): Promise<Found> {
   // Rows before files: an upload writes its file first, so each row that is read has its file in the list.
-  const rows = await readSizes(database);
-  const [shown, noted] = [await findShowingProducts(database), await readNotedUses(database)];
+  const { rows, shown, noted } = await readOneState(database);
   if (rows.size + shown.size > 0) await store.check();
   const wrong: Wrong[] = [];
   const seen = new Set<string>();
@@ -96,10 +95,21 @@ async function findDamage(
     : 'its content is not what its name says';
 }
 
+/** From one snapshot: the service may change which products show an image, and the record of it, at any time. */
+const readOneState = ({ build, snapshot }: Database) =>
+  snapshot(
+    async session => ({
+      rows: await readSizes(session, build),
+      shown: await findShowingProducts(session, build),
+      noted: await readNotedUses(session, build),
+    }),
+    { unlimited: true },
+  );
+
 /** The size that each file should have, by hash. */
-async function readSizes({ read, build }: Database): Promise<Map<string, number>> {
+async function readSizes(session: Session, build: Builder): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
-  for await (const rows of readTable<Row<'media'>>(read, build, { table: 'media', key: ['hash'] }))
+  for await (const rows of readTable<Row<'media'>>(session, build, { table: 'media', key: ['hash'] }))
     for (const { hash, size } of rows) sizes.set(hash, size);
   return sizes;
 }
@@ -110,10 +120,10 @@ async function hasRow({ read, build }: Database, hash: string): Promise<boolean>
 }
 
 /** The ids of the products that show each stored image, ascending, by its hash. */
-async function findShowingProducts({ read, build }: Database): Promise<Map<string, number[]>> {
+async function findShowingProducts(session: Session, build: Builder): Promise<Map<string, number[]>> {
   const shown = new Map<string, number[]>();
   const select = sql<{ id: number; document: string }>`select id, document from products`;
-  for await (const rows of readRowPages(read, build, select)) {
+  for await (const rows of readRowPages(session, build, select)) {
     for (const row of rows) {
       if (!row.document.includes('"/media/')) continue;
       for (const { url } of productOf(row).images) {
@@ -127,10 +137,10 @@ async function findShowingProducts({ read, build }: Database): Promise<Map<strin
   return shown;
 }
 
-async function readNotedUses({ read, build }: Database): Promise<Map<string, number[]>> {
+async function readNotedUses(session: Session, build: Builder): Promise<Map<string, number[]>> {
   const noted = new Map<string, number[]>();
   const table = { table: 'media_uses', key: ['hash', 'product_id'] };
-  for await (const rows of readTable<Row<'media_uses'>>(read, build, table))
+  for await (const rows of readTable<Row<'media_uses'>>(session, build, table))
     for (const { hash, product_id } of rows) noted.getOrInsertComputed(hash, () => []).push(product_id);
   return noted;
 }

@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CompiledQuery } from 'kysely';
 import { findWrong, type Wrong } from '../../../src/cli/media/find.ts';
 import { createRepairer } from '../../../src/cli/media/repair.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { createMedia, type Media } from '../../../src/media/index.ts';
 import { createLog } from '../../../src/operations/log.ts';
+import type { Database, Session } from '../../../src/storage/database.ts';
 import { addProduct, type Product, pathOf, read } from '../../support/data/catalog.ts';
 import { plainPng, sendImage } from '../../support/data/images.ts';
 import { call } from '../../support/http/http.ts';
@@ -61,6 +63,34 @@ for (const kind of kinds) {
       const { images } = (await read(service, product)).body;
       return images.length === 1 && (await fetch(service.url + images[0].url)).status === 200;
     };
+
+    test('a product that changes while problems are searched for is none', async () => {
+      const file = plainPng(26, 26, 1, 1, 1);
+      const [shown, later] = [await addProduct(service), await addProduct(service)];
+      await upload(shown, file);
+      let changes = 0;
+      const change = async () => {
+        if (changes++ > 0) return;
+        await upload(later, file);
+        await call(service, { method: 'DELETE', path: pathOf(shown), as: 'editor' });
+      };
+      const readLate = <S extends Session>(session: S): S => ({
+        ...session,
+        async all(query: CompiledQuery) {
+          if (query.sql.includes('media_uses')) await change();
+          return session.all(query);
+        },
+      });
+      const database: Database = {
+        ...service.database,
+        read: readLate(service.database.read),
+        snapshot: (work, options) => service.database.snapshot(session => work(readLate(session)), options),
+      };
+      const options = { content: true, now: Date.now() + 2 * hour };
+      const { wrong } = await findWrong(database, media.store, options);
+      expect([changes > 0, wrong]).toEqual([true, []]);
+      expect(await find()).toEqual([]);
+    });
 
     test('a file that nothing showed stays if a product shows it now', async () => {
       const file = plainPng(21, 21, 1, 1, 1);
