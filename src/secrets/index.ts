@@ -1,6 +1,6 @@
 /** The secret that signs tokens and cursors: from the settings, or generated once and stored beside the database. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import { getErrorCode, getErrorMessage } from '../error-text.ts';
@@ -23,8 +23,7 @@ function ensureSecret(folder: string): string {
   const file = getSecretFile(folder);
   try {
     mkdirSync(folder, { recursive: true });
-    // `wx`: of several processes that start at once, one creates the file and the others read it.
-    writeFileSync(file, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    if (!existsSync(file)) createWhole(file, randomBytes(48).toString('base64url'));
   } catch (error) {
     if (getErrorCode(error) !== 'EEXIST') {
       throw new ConfigError(`DATA_DIR: cannot write ${file}: ${getErrorMessage(error)}`);
@@ -37,4 +36,26 @@ function ensureSecret(folder: string): string {
         'a new secret is then created, all users must sign in again, and queued mail is lost',
     );
   return secret;
+}
+
+/**
+ * Creates a file that has its text from the beginning: of several processes that start at once, one creates it and the
+ * others read it, and a full disk leaves no empty one.
+ * @throws Error of the system; EEXIST when another process came first
+ */
+function createWhole(file: string, text: string): void {
+  const options = { flag: 'wx', mode: 0o600 } as const;
+  const partial = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(partial, text, options);
+    try {
+      linkSync(partial, file);
+    } catch (error) {
+      if (getErrorCode(error) === 'EEXIST') throw error;
+      // The file system has no links.
+      writeFileSync(file, text, options);
+    }
+  } finally {
+    rmSync(partial, { force: true });
+  }
 }

@@ -1,9 +1,19 @@
 /** Files that only the service's user may read: the database, its secret, mails with tokens, backups and exports. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signIn } from '../../support/service/service.ts';
-import { createPlace, type Place, waitFor } from '../program.ts';
+import { createPlace, type Place, runtime, waitFor } from '../program.ts';
 
 const email = 'admin@test.example';
 const secret = 'correct horse battery';
@@ -102,4 +112,21 @@ describe('the modes of files', () => {
     rmSync(join(data, 'notes.txt'));
     chmodSync(data, 0o700);
   });
+});
+
+test('a secret that does not fit on the disk leaves no empty file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-secret-'));
+  const create = (limit: string) =>
+    Bun.spawnSync(
+      [
+        ...['sh', '-c', `trap "" XFSZ; ulimit -f ${limit}; exec "$@"`, 'sh', process.execPath, '-e'],
+        `require(process.argv[1]).loadSecrets({ DATA_DIR: process.argv[2], JWT_PREVIOUS_SECRETS: [] })`,
+        ...[join(import.meta.dir, '../../../src/secrets/index.ts'), folder],
+      ],
+      { env: { ...runtime, PATH: process.env.PATH } },
+    );
+  expect(create('0').stderr.toString()).toContain('cannot write');
+  expect(readdirSync(folder)).toEqual([]);
+  expect([create('unlimited').exitCode, readdirSync(folder)]).toEqual([0, ['jwt-secret']]);
+  rmSync(folder, { recursive: true });
 });
