@@ -246,9 +246,10 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
   });
 
   test('links lead to BASE_URL or to the shop’s own page, never to the host of the request', async () => {
+    // Not replicas, each of which may send the mails of the others.
     await using plain = await startTestService(kind);
-    const base = await plain.replica({ BASE_URL: 'https://api.shop.example/catalog' });
-    const own = await plain.replica({
+    await using base = await startTestService(kind, { BASE_URL: 'https://api.shop.example/catalog' });
+    await using own = await startTestService(kind, {
       PASSWORD_RESET_URL: 'https://shop.example/account/password?lang=en',
     });
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' };
