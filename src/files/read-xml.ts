@@ -45,10 +45,19 @@ interface Part {
   readonly text: string;
 }
 
+/**
+ * `g:title` takes precedence over `title`, which feeds also have for other readers, and both do over `media:title`, of
+ * another namespace than Google's.
+ */
+type Rank = 'own' | 'plain' | 'other';
+
+const order: readonly Rank[] = ['other', 'plain', 'own'];
+
+const isHigher = (one: Rank, than: Rank): boolean => order.indexOf(one) > order.indexOf(than);
+
 interface Element {
   readonly name: string;
-  /** `g:title` takes precedence over `title`, which feeds also have for other readers. */
-  readonly isPrefixed: boolean;
+  readonly rank: Rank;
   readonly parts: Part[];
   /** The name of the open inner element. */
   inner: string;
@@ -65,7 +74,7 @@ interface Item {
   readonly line: number;
   /** The position of the item in the text of the file. */
   readonly start: number;
-  readonly elements: Map<string, { readonly isPrefixed: boolean; readonly texts: string[] }>;
+  readonly elements: Map<string, { readonly rank: Rank; readonly texts: string[] }>;
   /** The beginning of an item that is longer than a record may be; the rest of it is not kept. */
   beginning?: string;
 }
@@ -91,6 +100,8 @@ function createFeedParser({ repeated, places }: FeedOptions) {
   /** All columns so far; the last record has those of the whole file. */
   let columns: readonly string[] = [];
   const known = new Set<string>();
+  /** Prefixes of other namespaces than Google's. */
+  const others = new Set<string>();
   let item: Item | undefined;
   let element: Element | undefined;
   /** The depth of the open element below its item. */
@@ -105,6 +116,12 @@ function createFeedParser({ repeated, places }: FeedOptions) {
     if (!isStopped) records.push({ ...createUnreadableRecord(parser.line + 1, problem, ''), fatal: true });
     isStopped = true;
   }
+  /** Files use `g` for Google's namespace even where they declare another address for it, or none. */
+  function addNamespace(prefix: string, address: string): void {
+    if (prefix === 'g' || address.includes('base.google.com') || others.size >= maxAttributes) return;
+    others.add(prefix);
+  }
+  const getRank = (prefix: string): Rank => (prefix === '' ? 'plain' : others.has(prefix) ? 'other' : 'own');
   function toRecord({ line, start, elements, beginning }: Item): SourceRecord {
     if (beginning !== undefined) return createUnreadableRecord(line, tooLong, beginning);
     const raw = held.slice(Math.max(0, start - heldFrom), parser.position - heldFrom);
@@ -121,14 +138,13 @@ function createFeedParser({ repeated, places }: FeedOptions) {
     if (ended.elements.size > 0 || ended.beginning !== undefined) records.push(toRecord(ended));
     if (known.size > maxColumns) refuseFile(tooManyColumns);
   }
-  function endElement({ elements }: Item, { name, isPrefixed, parts, hasElements, hasText }: Element): void {
+  function endElement({ elements }: Item, { name, rank, parts, hasElements, hasText }: Element): void {
     const isStructured = hasElements && !hasText && !prose.test(name);
     const own = isStructured ? joinPlaces(parts, places?.get(name)) : parts.map(({ text }) => text).join(' ');
     const had = elements.get(name);
     if (own === '') return;
-    if (had === undefined || (isPrefixed && !had.isPrefixed))
-      elements.set(name, { isPrefixed, texts: [own] });
-    else if (had.isPrefixed === isPrefixed && repeated?.test(name) === true) had.texts.push(own);
+    if (had === undefined || isHigher(rank, had.rank)) elements.set(name, { rank, texts: [own] });
+    else if (had.rank === rank && repeated?.test(name) === true) had.texts.push(own);
   }
 
   parser.onopentagstart = () => {
@@ -136,7 +152,8 @@ function createFeedParser({ repeated, places }: FeedOptions) {
     open += 1;
     if (open > deepest) refuseFile(`has elements more than ${deepest} deep in one another`);
   };
-  parser.onattribute = () => {
+  parser.onattribute = ({ name, value }) => {
+    if (name.startsWith('xmlns:')) addNamespace(name.slice('xmlns:'.length), value);
     tagAttributes += 1;
     if (tagAttributes > maxAttributes)
       refuseFile(`has an element with more than ${maxAttributes} attributes`);
@@ -155,7 +172,7 @@ function createFeedParser({ repeated, places }: FeedOptions) {
     if (element === undefined) {
       const text = typeof attributes.href === 'string' ? attributes.href : '';
       element = {
-        ...{ name: local, isPrefixed: at >= 0, parts: [], inner: '', text },
+        ...{ name: local, rank: getRank(name.slice(0, Math.max(0, at))), parts: [], inner: '', text },
         ...{ hasElements: false, hasText: false },
       };
       return;

@@ -20,6 +20,16 @@ test.each([
     [[1, { id: '1' }]],
   ],
   [
+    'elements of other namespaces than that of Google do not take precedence',
+    '<item xmlns:media="http://search.yahoo.com/mrss/"><media:id>3</media:id><id>2</id><media:id>4</media:id></item>',
+    [[1, { id: '2' }]],
+  ],
+  [
+    'elements of the namespace of Google take precedence under any prefix',
+    '<item xmlns:x="http://base.google.com/ns/1.0"><id>2</id><x:id>3</x:id></item>',
+    [[1, { id: '3' }]],
+  ],
+  [
     'the first of several equal elements counts',
     '<item><g:id>1</g:id><g:id>2</g:id></item>',
     [[1, { id: '1' }]],
