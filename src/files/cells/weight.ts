@@ -19,11 +19,14 @@ const words: Readonly<Record<WeightUnit, readonly string[]>> = {
   lb: ['lb', 'lbs', 'pound', 'pounds'],
 };
 
-/** The unit that a word names. */
+/** The unit that a word names, also with the point of an abbreviation, as in `lb.`. */
 export function findWeightUnit(word: string): WeightUnit | undefined {
-  const name = word.trim().toLowerCase();
+  const name = word.trim().toLowerCase().replace(/\.$/, '');
   return weightUnits.find(unit => words[unit].includes(name));
 }
+
+/** Longer texts are no weights: Unicode normalisation orders the marks on one letter in quadratic time. */
+const maxLength = 1000;
 
 function getLettersAtEnd(text: string): string {
   let start = text.length;
@@ -40,7 +43,12 @@ export function readWeight(
   unit: WeightUnit | undefined,
   options: Pick<AmountOptions, 'decimal'>,
 ): Weight | string | undefined {
-  const trimmed = text.trim();
+  if (text.length > maxLength) return `must be a number and one of ${units}`;
+  // As in amounts, full-width characters. The point of an abbreviation is no part of a number.
+  const trimmed = text
+    .normalize('NFKC')
+    .trim()
+    .replace(/(?<=[a-z])\.$/i, '');
   if (trimmed === '') return undefined;
   const letters = getLettersAtEnd(trimmed);
   const named = letters === '' ? unit : findWeightUnit(letters);
