@@ -37,7 +37,12 @@ function splitTypes(text: string, drafting: Drafting): string[] {
   const isOne = first.trim() !== '' && !names.has(first.trim()) && !isPath(first) && isPath(second);
   const parts = isOne ? [`${first},${second}`, ...others] : bare.split(',');
   return parts
-    .map(part => parsePath(part, separator, drafting).replace(marks, mark => names.get(mark) ?? mark))
+    .map(part => {
+      // The quotes are around the whole path, whose commas belong to names: feeds as XML have several elements.
+      const whole = names.get(part.trim());
+      if (whole !== undefined) return parsePath(whole, separator, drafting);
+      return parsePath(part, separator, drafting).replace(marks, mark => names.get(mark) ?? mark);
+    })
     .filter(path => path !== '');
 }
 

@@ -19,6 +19,8 @@ const optionColumns = [
   'size system',
 ];
 
+const isOptionColumn = (column: string): boolean => optionColumns.includes(normalizeColumn(column));
+
 /** Columns that are options even if all rows of a group have the same value: a later feed may have others. */
 const usualColumns = ['color', 'colour', 'size'];
 
@@ -26,7 +28,7 @@ const usualColumns = ['color', 'colour', 'size'];
 const findFurtherColumn = (row: Row): string | undefined =>
   row.columns.all.find(column => normalizeColumn(column) === 'additional variant attribute');
 
-/** The further attributes of a row. */
+/** The further attributes of a row, by normalized names: one row may have `Scent`, another `scent`. */
 interface Further {
   readonly pairs: Readonly<Record<string, string>>;
   /** Whether the column has nothing else. */
@@ -40,7 +42,7 @@ function parseFurther(row: Row): Further {
   for (const part of parts) {
     const at = part.indexOf(':');
     const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
-    if (at > 0 && name !== '' && value !== '') pairs[name] = value;
+    if (at > 0 && name !== '' && value !== '') pairs[normalizeColumn(name)] = value;
   }
   return { pairs, isWhole: Object.keys(pairs).length === parts.length };
 }
@@ -52,7 +54,9 @@ function createCellReader() {
   return {
     getFurther,
     get: (row: Row, column: string): string =>
-      row.columns.all.includes(column) ? row.cell(column) : (getFurther(row).pairs[column] ?? ''),
+      isOptionColumn(column) && row.columns.all.includes(column)
+        ? row.cell(column)
+        : (getFurther(row).pairs[column] ?? ''),
   };
 }
 
@@ -61,10 +65,10 @@ type CellReader = ReturnType<typeof createCellReader>;
 /** The columns that may be options, and the names of further attributes in the rows. */
 function findColumns(rows: readonly Row[], { getFurther }: CellReader): string[] {
   const all = rows[0]?.columns.all ?? [];
-  const columns = all.filter(column => optionColumns.includes(normalizeColumn(column)));
+  const columns = all.filter(isOptionColumn);
   const known = new Set(columns.map(normalizeColumn));
   const names = rows.flatMap(row => Object.keys(getFurther(row).pairs));
-  return [...columns, ...new Set(names.filter(name => !known.has(normalizeColumn(name))))];
+  return [...columns, ...new Set(names.filter(name => !known.has(name)))];
 }
 
 /** Whether `names` cover all of a row's further attributes. */
