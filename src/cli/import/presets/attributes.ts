@@ -74,6 +74,8 @@ export function createAttributeSet(
   isSecret = (_name: string): boolean => false,
 ) {
   const values = new Map<string, unknown[]>();
+  /** The texts that the values were read from: `5.10` is a brand, too. */
+  const written = new Map<string, string[]>();
   const isShort = (text: string): boolean => {
     if (text.length > maxTextLength)
       note(`values of more than ${maxTextLength} characters were left out of attributes`);
@@ -95,10 +97,13 @@ export function createAttributeSet(
       return;
     }
     const had = values.getOrInsertComputed(key, () => []);
-    for (const item of items) {
+    const hadTexts = written.getOrInsertComputed(key, () => []);
+    for (const [index, item] of items.entries()) {
       if (had.includes(item)) continue;
-      if (had.length < maxValues) had.push(item);
-      else note(`values beyond ${maxValues} of an attribute were left out`);
+      if (had.length < maxValues) {
+        had.push(item);
+        hadTexts.push(texts[index] ?? '');
+      } else note(`values beyond ${maxValues} of an attribute were left out`);
     }
   }
   return {
@@ -109,13 +114,12 @@ export function createAttributeSet(
     addAsItIs: (name: string, given: string | readonly string[]): void => addAsItIs(name, given),
     /** Adds texts as they are, even if they look like numbers. */
     addCodes: (name: string, texts: readonly string[]): void => addAsItIs(name, texts, keepAsItIs),
-    /** Removes and returns the first value, as text; undefined if there is none. */
+    /** Removes and returns the first value, as its text; undefined if there is none. */
     takeFirst(name: string): string | undefined {
       const key = keyOf(name);
-      const [first, ...others] = values.get(key) ?? [];
-      if (others.length > 0) values.set(key, others);
-      else values.delete(key);
-      return first === undefined ? undefined : String(first);
+      values.get(key)?.shift();
+      if (values.get(key)?.length === 0) values.delete(key);
+      return written.get(key)?.shift();
     },
     /** All attributes: a single value keeps its type, several become texts. */
     all(): Record<string, unknown> {
