@@ -155,9 +155,12 @@ function readVariations(row: Row): Variation[] {
 const splitVariations = (cell: string): string[] =>
   cell.split(/\|(?=\s*(?:[a-z_][a-z0-9_]{0,63}=|$))/i).filter(text => text.trim() !== '');
 
-/** The names of options, from `color=Colour,size=Size`. */
-const readLabels = (row: Row): ReadonlyMap<string, string> =>
-  new Map(Object.entries(parsePairs(row.text('variationLabels'))));
+/** The names of options, from `color=Colour,size=Size`: of several with one name, the later have their codes. */
+function readLabels(row: Row): ReadonlyMap<string, string> {
+  const all = Object.entries(parsePairs(row.text('variationLabels')));
+  const firsts = new Map([...all].reverse().map(([code, label]) => [label, code]));
+  return new Map(all.filter(([code, label]) => firsts.get(label) === code));
+}
 
 /** @param without the codes of attributes that are kept elsewhere */
 function addAdditional(attributes: AttributeSet, row: Row, without: ReadonlySet<string>): void {

@@ -25,10 +25,10 @@ import {
 import { readAmountCell, requireOneCurrency } from '../prices.ts';
 import { foldRows, keepOthers, readAgreed } from '../rows.ts';
 import { json } from './json.ts';
+import { optionNumbers, readOptionNames, readOptionValues } from './options.ts';
 
 /** The value that Shopify writes for the only option of a product without options. */
 const noOption = 'Default Title';
-const optionNumbers = ['1', '2', '3'] as const;
 
 export const shopify: Preset = {
   name: 'shopify',
@@ -96,7 +96,7 @@ export const shopify: Preset = {
     if (first === undefined) throw new Error('a product without rows');
     const product = foldRows(first, rest);
     const attributes = createAttributeSet(drafting, removeApostrophe);
-    const names = optionNumbers.map(number => product.text(`option${number}Name`));
+    const names = readOptionNames(product);
     const ofVariants = removeRepeated(rows.filter(isVariant), drafting);
     const [only = first, ...others] = ofVariants;
     const plain = others.length === 0 && hasNoOption(only) ? only : undefined;
@@ -140,21 +140,18 @@ const listColumn = /\(product\.metafields\.shopify(?:--[^.()]+)?\.[^()]+\)$/i;
 
 function addColumns(attributes: AttributeSet, rows: readonly Row[], drafting: Drafting): void {
   const { rest = [] } = rows[0]?.columns ?? {};
-  const lists = drafting.dropUnknown ? [] : rest.filter(column => listColumn.test(column));
+  const lists = new Set(drafting.dropUnknown ? [] : rest.filter(column => listColumn.test(column)));
   addRest(
     attributes,
     { own: rows },
     drafting,
-    rest.filter(column => !lists.includes(column)),
+    rest.filter(column => !lists.has(column)),
   );
   for (const column of lists)
     for (const row of rows) attributes.add(column, splitList(row.cell(column), ';'));
 }
 
 const isVariant = (row: Row): boolean => row.text('option1Value') !== '' || row.text('price') !== '';
-
-const readOptionValues = (row: Row): string[] =>
-  optionNumbers.map(number => row.text(`option${number}Value`));
 
 /** Whether the only row of a product is the product itself, not a variant. */
 const hasNoOption = (row: Row): boolean =>
