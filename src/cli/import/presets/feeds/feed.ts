@@ -116,13 +116,13 @@ function getFeedPlacement(row: Row): RowPlacement {
 
 function draftFeedProduct(read: readonly Row[], given: Drafting): Draft {
   const drafting = { ...given, keyOf: (name: string) => given.keyOf(removeNamespace(name)) };
-  const all = read.map(readStructured);
+  const group = read.map(row => row.text('group')).find(text => text !== '') ?? '';
+  const all = (group === '' ? read : omitRepeated(read, drafting)).map(readStructured);
   const { rows: shown, isArchived } = leaveOutHidden(all, drafting);
   const [first, ...others] = shown;
   if (first === undefined) throw new Error('a product without rows');
   const product = foldRows(first, others);
   const attributes = createAttributeSet(drafting, decodePlainText);
-  const group = all.map(row => row.text('group')).find(text => text !== '') ?? '';
   const { columns, options } = group === '' ? noOptions : readGroupOptions(all, shown, drafting);
   const isGroup = group !== '' && (all.length > 1 || columns.length > 0);
   const rows = isGroup ? shown : [product];
@@ -164,6 +164,17 @@ function draftFeedProduct(read: readonly Row[], given: Drafting): Draft {
     ),
     attributes: attributes.all(),
   };
+}
+
+/** The rows of a group, without those that repeat the id of an earlier one. */
+function omitRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
+  const seen = new Set<string>();
+  return rows.filter(row => {
+    const id = row.text('id');
+    if (id === '' || !seen.has(id)) return seen.add(id);
+    note(repeatedId);
+    return false;
+  });
 }
 
 /** Whether all rows of a group have the same value: it is then also an attribute, for filters of lists. */

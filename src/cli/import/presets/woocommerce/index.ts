@@ -75,7 +75,8 @@ export const woocommerce: Preset = {
     const [product, ...also] = names;
     return product === undefined ? { alone: true } : { product, also };
   },
-  draft(rows, drafting) {
+  draft(read, drafting) {
+    const rows = removeRepeated(read, drafting);
     const parent = rows.find(row => !isVariation(row));
     if (parent === undefined) throw new Error('variations without their product');
     const all = rows.filter(row => row !== parent);
@@ -134,6 +135,25 @@ export const woocommerce: Preset = {
     };
   },
 };
+
+/**
+ * Removes rows that repeat the product, or a variation by its id or sku, as in concatenated exports or pages of the API
+ * that were read while products were added: the last row counts.
+ * @throws RowProblem for another SKU, as when exports of two shops have the same ids
+ */
+function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
+  const kept = new Map<Row | string, Row>();
+  for (const row of rows) {
+    const key = isVariation(row) ? row.text('id') || row.text('sku') || row : '';
+    const before = kept.get(key);
+    const skus = new Set([before?.text('sku'), row.text('sku')].filter(sku => sku));
+    if (skus.size > 1 && before !== undefined)
+      throw new RowProblem(row, 'ID', `is that of line ${before.line}, of another SKU`, row.text('id'));
+    if (before !== undefined) note('rows that repeat a product or variation were left out: the last counts');
+    kept.set(key, row);
+  }
+  return [...kept.values()];
+}
 
 /** What the shop shows to buyers only, after they have paid: the files that it sells, and notes such as a licence key. */
 function findSecret({ columns }: Row): (column: string) => boolean {
