@@ -1,4 +1,5 @@
 /** Reads candidates with a preset: one for each group of rows of a shop's file. */
+import { Unreadable } from '../../../files/cells/fields.ts';
 import { createRecordMapper, type Mapper, nameUnnamed } from '../../../files/cells/mapper.ts';
 import type { FileFormat } from '../../../files/read.ts';
 import { isObject } from '../../../json-object.ts';
@@ -106,7 +107,7 @@ export async function* readRowCandidates(
     try {
       const draft = preset.draft(rows, drafting);
       const columns = nameColumns(rows);
-      return { line, raw, fields: addMapped(draft, rows, mapper), columns, position };
+      return { line, raw, fields: addMapped(draft, mapper, request), columns, position };
     } catch (error) {
       if (!(error instanceof RowProblem)) throw error;
       return { line: error.line, raw, fields: undefined, ...toProblem(error), position };
@@ -138,17 +139,33 @@ export async function* readRowCandidates(
 }
 
 /** Columns and values that the command line gives take precedence over the preset. @throws RowProblem */
-function addMapped(draft: Draft, rows: readonly Row[], mapper: Mapper): Record<string, unknown> {
+function addMapped(draft: Draft, mapper: Mapper, { mapping, set }: ImportArguments): Record<string, unknown> {
   const members = toMembers(draft);
-  const [own] = rows;
-  if (own === undefined) return members;
-  const { attributes, ...mapped } = mapper.map(own.value, own.columns.all);
+  const { own } = draft;
+  const { attributes, stock, ...mapped } = mapper.map(own.value, own.columns.all);
   requireCurrency(draft, mapped);
+  const isWhole = mapping.has('stock') || set.has('stock');
   const all =
-    isObject(members.attributes) && isObject(attributes)
+    isReadable(members.attributes) && isReadable(attributes)
       ? { ...members.attributes, ...attributes }
       : attributes;
-  return { ...members, ...mapped, ...(all === undefined ? {} : { attributes: all, attributesByKey: true }) };
+  return {
+    ...members,
+    ...mapped,
+    ...(stock === undefined ? {} : { stock: isWhole ? stock : addStock(members.stock, stock) }),
+    ...(all === undefined ? {} : { attributes: all, attributesByKey: true }),
+  };
+}
+
+/** An object that has been read, not one that says why it could not be. */
+const isReadable = (value: unknown): value is Record<string, unknown> =>
+  isObject(value) && !(value instanceof Unreadable);
+
+/** Members such as `stock.backorder` leave the others to the preset; a number of pieces means that they are counted. */
+function addStock(own: unknown, given: unknown): unknown {
+  if (!isObject(own) || !isReadable(given)) return given;
+  const { tracked, ...others } = own;
+  return { ...others, ...(given.onHand === undefined ? { tracked } : {}), ...given };
 }
 
 function toProblem({ column, problem, value }: RowProblem) {

@@ -115,6 +115,7 @@ export const magento: Preset = {
       addRest(attributes, { own: [child] }, drafting, kept);
     }
     return {
+      own,
       fields: {
         ...readSoldFields(own, drafting, attributes),
         ...(variants.length > 0 ? { stock: undefined } : {}),

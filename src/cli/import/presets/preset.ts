@@ -102,6 +102,8 @@ export interface Uncounted {
 
 /** A product as the rows of a shop describe it. */
 export interface Draft {
+  /** The row of the product itself: files may have those of its variants before it. */
+  readonly own: Row;
   /** Members of the product to create; checked later. */
   readonly fields: Readonly<Record<string, unknown>> & { readonly currency?: NamedCurrency | undefined };
   readonly variants: readonly Variant[];

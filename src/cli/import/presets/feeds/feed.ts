@@ -145,6 +145,7 @@ function draftFeedProduct(read: readonly Row[], given: Drafting): Draft {
   keepOthers(attributes, rows, ofProduct);
   if (!isGroup) attributes.add('item_group_title', first.text('groupTitle'));
   return {
+    own: first,
     fields: {
       ...{ ...own, image: undefined },
       externalId: group || first.text('id'),

@@ -106,6 +106,7 @@ export const shopify: Preset = {
     addColumns(attributes, rows, drafting);
     keepOthers(attributes, rows, ['body', 'vendor', 'category', 'type']);
     return {
+      own: first,
       fields: {
         ...{ ...sold, image: undefined },
         externalId: first.text('handle'),

@@ -113,6 +113,7 @@ export const woocommerce: Preset = {
     keepOthers(attributes, own, ['categories', 'brands'], text => splitList(text, ','));
     addRest(attributes, { own: [parent], others: variations }, drafting);
     return {
+      own: parent,
       fields: {
         ...{ ...readSoldFields(parent, drafting, attributes), image: undefined },
         externalId: parent.text('id'),
