@@ -94,14 +94,14 @@ function drawItemRow(sheet: Sheet, item: PrintedItem): void {
   drawFigure(item.quantity, columns.quantity, 40);
   drawFigure(item.unitPrice, columns.unitPrice, 95);
   drawFigure(item.amount, columns.amount, 95);
-  for (const text of names) {
-    sheet.text(text, { x: columns.name, size: small });
+  const drawLine = (text: string, style: { readonly size: number; readonly shade?: number }) => {
+    // An item taller than a page continues on the next one.
+    sheet.reserve(line);
+    sheet.text(text, { x: columns.name, ...style });
     sheet.down(line);
-  }
-  for (const text of details) {
-    sheet.text(text, { x: columns.name, size: 7, shade: grey });
-    sheet.down(line);
-  }
+  };
+  for (const text of names) drawLine(text, { size: small });
+  for (const text of details) drawLine(text, { size: 7, shade: grey });
   sheet.down(4);
 }
 
