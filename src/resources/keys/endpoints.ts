@@ -51,9 +51,10 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
         },
       },
       handle({ body, caller, url, write, cause }) {
-        if (body.expiresAt != null && Date.parse(body.expiresAt) <= clock.now())
-          throw createFieldError('expiresAt', 'future', 'must be in the future');
         return write(async session => {
+          // Not before: a repeated request gets the stored response even if the key has expired since.
+          if (body.expiresAt != null && Date.parse(body.expiresAt) <= clock.now())
+            throw createFieldError('expiresAt', 'future', 'must be in the future');
           // A key outlives the right to create it: its creator must remain an administrator until the commit.
           const maker = caller.kind === 'user' ? await users.keep(session, caller.userId) : undefined;
           if (maker?.role !== 'admin') throw createOutdatedTokenError();

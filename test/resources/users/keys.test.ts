@@ -55,6 +55,19 @@ describeOnDatabases('API keys on %s', kind => {
   const use = (key: string, at: TestService = service, path = '/v1/products') =>
     call(at, { path, headers: { 'X-API-Key': key } });
 
+  test('a repeated request gets the key again, even once it has expired', async () => {
+    const headers = { 'Idempotency-Key': `short-lived-${kind}` };
+    const expiresAt = new Date(service.clock.now() + 60_000).toISOString();
+    const body = { name: 'Import', scopes: ['products:read'], expiresAt };
+    const post = () => call(service, { method: 'POST', path: '/v1/keys', as: 'admin', headers, body });
+    const first = await post();
+    expect(first.status).toBe(201);
+    service.clock.advance(61_000);
+    const again = await post();
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect((await use(again.body.key)).status).toBe(401);
+  });
+
   test('a key is shown once, and stored as a hash', async () => {
     const body = { name: ' Import ', scopes: ['products:read', 'products:write', 'products:read'] };
     const made = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
