@@ -4,6 +4,7 @@
  * hash, which need not be slow.
  */
 import { sql } from 'kysely';
+import { maxClockSkewMs } from '../../ports/clock.ts';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
@@ -27,10 +28,10 @@ function createTokenRows<Data extends object, Name extends string>(
 ) {
   const rows = sql.table(table);
   const names = sql.join(columns.map(column => sql.ref(column)));
-  const find = prepareQuery<{ hash: string; purpose: string; now: number }, Data>(
+  const find = prepareQuery<{ hash: string; purpose: string; now: number; latest: number }, Data>(
     build,
-    ({ hash, purpose, now }) => sql`select ${names} from ${rows}
-      where token_hash = ${hash} and purpose = ${purpose} and expires_at > ${now}`,
+    ({ hash, purpose, now, latest }) => sql`select ${names} from ${rows}
+      where token_hash = ${hash} and purpose = ${purpose} and expires_at > ${now} and created_at <= ${latest}`,
   );
   const remove = prepareQuery<{ hash: string }, unknown>(
     build,
@@ -43,10 +44,13 @@ function createTokenRows<Data extends object, Name extends string>(
         values (${hashSecret(token)}, ${purpose}, ${now}, ${now + lifetime}, ${values})`;
       await session.run(insert.compile(build));
     },
-    /** The data of a token; undefined if it was never issued, was used or has expired. */
+    /**
+     * The data of a token; undefined if it was never issued, was used or has expired. So has one that was issued before
+     * the clock was set back: it would outlive its time.
+     */
     find: (session: Session, token: string, purpose: Name, now: number) =>
       // The lookup is by hash, so the time of the comparison reveals nothing about the token.
-      session.first(find({ hash: hashSecret(token), purpose, now })),
+      session.first(find({ hash: hashSecret(token), purpose, now, latest: now + maxClockSkewMs })),
     /** Consumes a token. @returns whether it could still be used */
     use: async (session: Session, token: string) =>
       (await session.run(remove({ hash: hashSecret(token) }))) > 0,
@@ -82,7 +86,8 @@ export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) 
       if (refused !== undefined) return refused;
       const { purpose, now, lifetime } = issued;
       const others = sql`delete from user_tokens
-        where user_id = ${userId} and purpose = ${purpose} and expires_at <= ${now + lifetime}`;
+        where user_id = ${userId} and purpose = ${purpose}
+          and (expires_at <= ${now + lifetime} or created_at > ${now + maxClockSkewMs})`;
       await session.run(others.compile(build));
       await insert(session, token, { user_id: userId }, issued);
       return undefined;
