@@ -105,6 +105,7 @@ export function createResources(
     },
     sweeps: {
       sessions: sweepOf(stores.sessions),
+      sessionsSetBack: sweepOf({ sweep: stores.sessions.setBack }),
       ended: sweepOf(stores.ended),
       places: sweepOf(stores.knownAddresses),
       tokens: sweepOf(stores.mailTokens),

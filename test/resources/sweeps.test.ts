@@ -5,7 +5,7 @@ import { createSessionStore } from '../../src/resources/auth/store.ts';
 import type { Transaction } from '../../src/storage/database.ts';
 import { queue, smtp, urlOf } from '../mail/sender.ts';
 import { readOrder } from '../support/data/orders.ts';
-import { userIdOf } from '../support/data/people.ts';
+import { refreshWith, signInAs, userIdOf } from '../support/data/people.ts';
 import { addStocked, ordered } from '../support/data/stock.ts';
 import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
@@ -133,7 +133,10 @@ describeOnDatabases('sweeps on %s', kind => {
     });
     clock.advance(seconds * 1000);
     const swept = await waitForSweep();
-    expect(linesOf('removing expired rows failed').map(({ what }) => what)).toEqual(['sessions']);
+    expect(linesOf('removing expired rows failed').map(({ what }) => what)).toEqual([
+      'sessions',
+      'sessionsSetBack',
+    ]);
     expect(swept).toMatchObject({ ended: 0, orders: 1, images: 0, responses: 0 });
     await service.settle();
     expect((await readOrder(service, order)).body.status).toBe('CANCELLED');
@@ -156,6 +159,24 @@ describeOnDatabases('sweeps on %s', kind => {
     service.clock.advance(2 * day);
     await waitForSweep(jumped);
     expect(await waitForSweep()).toMatchObject({ responses: 1 });
+  });
+
+  test('let sessions that began before the clock was set back begin again', async () => {
+    const { service, waitForSweep } = await startSwept(kind, {});
+    await using _ = service;
+    service.clock.advance(400 * day);
+    const [used, left] = [await signInAs(service, emailOf('user')), await signInAs(service, emailOf('user'))];
+    const refresh = async ({ body }: typeof used) => (await refreshWith(service, body.refreshToken)).status;
+    service.clock.advance(-400 * day);
+    expect(await waitForSweep()).toMatchObject({ sessions: 0, sessionsSetBack: 2 });
+    expect(await waitForSweep()).toMatchObject({ sessionsSetBack: 0 });
+    for (let weeks = 0; weeks < 4; weeks++) {
+      service.clock.advance(6 * day);
+      expect(await refresh(used)).toBe(200);
+    }
+    expect(await refresh(left)).toBe(401);
+    service.clock.advance(6 * day);
+    expect(await refresh(used)).toBe(401);
   });
 
   test('keep responses stored before the clock was set back for 24 hours from then on', async () => {

@@ -1,8 +1,12 @@
 /** The queries of sessions. Sessions are stored with a hash of their refresh token, never the token. */
+import { sql } from 'kysely';
+import { maxClockSkewMs } from '../../ports/clock.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createOwnedRemover, createSweep } from '../../storage/table-rows.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
+import { createOwnedRemover, createSweep, maxRemoved } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
+import { refreshLifetime } from './lifetimes.ts';
 
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
@@ -11,8 +15,15 @@ export function createSessionStore(
   database: Pick<Database, 'build' | 'dialect' | 'read'>,
   ended: Pick<EndedSessions, 'end'> = createEndedSessions(database),
 ) {
-  const { build } = database;
+  const { build, dialect } = database;
   const rows = { table: 'sessions', key: ['id'] } as const;
+  const setSomeBack = prepareQuery<{ now: number; end: number; last: number }, unknown>(
+    build,
+    ({ now, end, last }) => sql`with ahead as materialized (
+        select id from sessions where expires_at > ${last} limit ${sql.lit(maxRemoved)} ${dialect.skipLocked})
+      update sessions set created_at = ${now}, last_used_at = ${now}, expires_at = ${end}
+      where id in (select id from ahead)`,
+  );
   const removeRowsOf = createOwnedRemover(database, rows);
   return {
     async insert(session: Session, row: Row<'sessions'>): Promise<void> {
@@ -39,5 +50,13 @@ export function createSessionStore(
     },
     /** Deletes some sessions that have expired; returns how many (see `removeInParts`). */
     sweep: createSweep(database, rows, 'expires_at'),
+    /**
+     * Some sessions that began before the clock was set back count as begun now: otherwise they would last until the
+     * clock has caught up. @returns their number: see `removeInParts`
+     */
+    setBack(session: Session, now: number): Promise<number> {
+      const end = now + refreshLifetime * 1000;
+      return session.run(setSomeBack({ now, end, last: end + maxClockSkewMs }));
+    },
   };
 }
