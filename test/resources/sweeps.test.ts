@@ -161,6 +161,25 @@ describeOnDatabases('sweeps on %s', kind => {
     expect(await waitForSweep()).toMatchObject({ responses: 1 });
   });
 
+  test('let orders that were placed before the clock was set back wait as if placed now', async () => {
+    const { service, waitForSweep } = await startSwept(kind, { ORDER_TIMEOUT: String(seconds) });
+    await using _ = service;
+    const lamp = await addStocked(service, 5);
+    service.clock.advance(800_000);
+    const order = await ordered(service, [lamp, 1]);
+    service.clock.advance(-800_000);
+    const statusAfter = async (milliseconds: number) => {
+      service.clock.advance(milliseconds);
+      await service.settle();
+      return (await readOrder(service, order)).body.status;
+    };
+    expect(await statusAfter(1000)).toBe('PENDING');
+    expect(await waitForSweep()).toMatchObject({ orders: 1 });
+    expect(await waitForSweep()).toMatchObject({ orders: 0 });
+    expect(await statusAfter(seconds * 1000 - 1)).toBe('PENDING');
+    expect(await statusAfter(1)).toBe('CANCELLED');
+  });
+
   test('let sessions that began before the clock was set back begin again', async () => {
     const { service, waitForSweep } = await startSwept(kind, {});
     await using _ = service;

@@ -8,9 +8,10 @@ import { sql } from 'kysely';
 import { type Consumer, PermanentFailure } from '../../events/dispatcher.ts';
 import { createCause } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, maxClockSkewMs } from '../../ports/clock.ts';
 import type { Cancellation, PaymentProvider } from '../../ports/payment.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { removeInParts } from '../../storage/table-rows.ts';
 import { readPages } from '../../turns/slices.ts';
 import type { PaymentStore, StoredPayment } from './payments.ts';
 import { isOpen } from './rules.ts';
@@ -44,9 +45,25 @@ export function createOrderTimeouts(
   const planAt = (session: Session, id: number, at: number) =>
     queue.add(session, { queue: queueName, key: `order:${id}`, payload: String(id), at });
 
+  /** Whether an order was placed before the clock was set back: `setBack` has then planned when its time is over. */
+  const isAhead = ({ created_at }: StoredOrder) => created_at > clock.now() + maxClockSkewMs;
+
   /** Whether an open order has exceeded its time. */
   const isOverdue = (order: StoredOrder | undefined): order is StoredOrder =>
-    order !== undefined && isOpen(order.status) && computeDueTime(order) <= clock.now();
+    order !== undefined && isOpen(order.status) && (computeDueTime(order) <= clock.now() || isAhead(order));
+
+  /** Some orders placed before the clock was set back wait as if placed now: they would wait until it has caught up. */
+  const setBack = (): Promise<number> =>
+    database.write(session => {
+      const now = clock.now();
+      const ahead = sql`select deliveries.id from deliveries
+        join orders on orders.id = cast(deliveries.payload as integer)
+        where queue = ${queueName} and failed_at is null and due_at > ${now + milliseconds + maxClockSkewMs}
+          and orders.created_at > ${now + maxClockSkewMs}
+        limit ${sql.lit(batch)}`;
+      const query = sql`update deliveries set due_at = ${now + milliseconds} where id in (${ahead})`;
+      return session.run(query.compile(build));
+    });
 
   /** @throws Error if the payment is in progress: the dispatcher tries again later */
   async function endPayment({ id }: StoredOrder): Promise<void> {
@@ -101,7 +118,7 @@ export function createOrderTimeouts(
       if (seconds !== undefined) await planAt(session, order.id, computeDueTime(order));
     },
 
-    /** Plans the cancellation of orders placed before there was a timeout; returns how many. */
+    /** Plans the cancellation of orders placed before there was a timeout, or a clock was set back; returns how many. */
     async sweep(): Promise<number> {
       if (seconds === undefined) return 0;
       const buildUnplannedQuery = (after: number) => sql<{ id: number }>`select id from orders
@@ -109,7 +126,7 @@ export function createOrderTimeouts(
           and not exists (select 1 from deliveries where queue = ${queueName} and failed_at is null
             and key = 'order:' || orders.id)
         order by id limit ${sql.lit(batch)}`;
-      let planned = 0;
+      let planned = await removeInParts(setBack);
       const pages = readPages<{ id: number }>(last =>
         database.read.all(buildUnplannedQuery(last?.id ?? 0).compile(build)),
       );
