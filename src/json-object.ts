@@ -14,11 +14,11 @@ export function getMemberNames<Members extends object>(members: Members) {
   return Object.keys(members) as (keyof Members & string)[];
 }
 
-/** The most levels of arrays and objects: functions that call themselves for each would use up the stack. */
-const deepest = 64;
+/** Maximum nesting of arrays and objects from outside: functions that call themselves for each level use up the stack. */
+export const maxDepth = 64;
 
-/** Whether arrays and objects are nested deeper than 64 levels. */
-export const isTooDeep = (value: unknown, levels = deepest): boolean =>
+/** Whether arrays and objects are nested deeper than `maxDepth`. */
+export const isTooDeep = (value: unknown, levels = maxDepth): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (levels === 0 || Object.values(value).some(member => isTooDeep(member, levels - 1)));

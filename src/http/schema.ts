@@ -65,14 +65,15 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 /** An ISO 8601 timestamp in UTC with milliseconds, as representations contain it. */
 export const timestamp = () => z.iso.datetime({ precision: 3 });
 
-/** Many programs write moments without seconds, without an offset, or with a space in the middle. */
-const momentRule = 'must be a moment with seconds and an offset (RFC 3339), such as 2026-01-31T12:00:00Z';
+/** Many programs write times without seconds, without an offset, or with a space in the middle. */
+const dateTimeRule =
+  'must be a date-time with seconds and an offset (RFC 3339), such as 2026-01-31T12:00:00Z';
 
-/** A moment that a client sends, with `Z` or another offset from UTC. @param hint what its error adds */
-export const buildMoment = (hint = '') =>
+/** A date-time (RFC 3339) that a client sends. @param hint what its error adds */
+export const buildDateTime = (hint = '') =>
   z.iso.datetime({
     offset: true,
-    error: ({ input }) => (typeof input === 'string' ? `${momentRule}${hint}` : undefined),
+    error: ({ input }) => (typeof input === 'string' ? `${dateTimeRule}${hint}` : undefined),
   });
 
 export const identifier = () => z.int().min(1).max(maxId);

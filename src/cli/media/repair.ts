@@ -121,7 +121,10 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
         return true;
       case 'row without file':
       case 'neither':
-        while (await removeFromProducts(wrong)) if (await removeRow(wrong.hash)) return true;
+        // Again if a product has begun to show it in between; never once its file has come back.
+        while (await removeFromProducts(wrong)) {
+          if (await removeRow(wrong.hash)) break;
+        }
         return true;
       case 'uses':
         await database.write(async session => noteUses(session, wrong, await lockUses(session, wrong)));

@@ -1,9 +1,8 @@
 /** JSON bodies: limits checked before parsing, and errors that say what is wrong. */
+import { maxDepth } from '../../json-object.ts';
 import { HttpError } from '../errors.ts';
 import { findSyntaxProblem, formatPlace } from './json-syntax.ts';
 
-/** Maximum nesting of arrays and objects in a body. */
-const deepest = 64;
 /**
  * Maximum members of all objects: the parser creates a shape for each new name. Only a bulk PATCH with a change for each
  * of very many rows needs more, and can be sent in parts.
@@ -54,7 +53,7 @@ function findBrokenLimit(text: string): string | undefined {
       else if (code === 0x22) isString = false;
     } else if (code === 0x22) isString = true;
     else if (code === 0x7b || code === 0x5b) {
-      if (++depth > deepest) return `is nested deeper than ${deepest} levels`;
+      if (++depth > maxDepth) return `is nested deeper than ${maxDepth} levels`;
     } else if (code === 0x7d || code === 0x5d) depth--;
     else if (code === 0x3a) {
       if (++members > maxMembers)

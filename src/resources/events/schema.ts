@@ -1,7 +1,7 @@
 /** The schema of events: the audit trail, written by outbox.record and never changed. */
 import { z } from 'zod';
 import { buildCollectionSchema, commonSorts, listParameters } from '../../http/paginate.ts';
-import { buildMoment, identifier, idFilter, integerParameter, text, timestamp } from '../../http/schema.ts';
+import { buildDateTime, identifier, idFilter, integerParameter, text, timestamp } from '../../http/schema.ts';
 import { maxId } from '../../storage/database.ts';
 
 const type = text(100).meta({ examples: ['product.updated'] });
@@ -12,7 +12,7 @@ const representation = z
   .record(z.string().max(100), z.unknown())
   .nullable()
   .meta({ examples: [{ id: 1, name: 'Lamp' }] });
-const moment = buildMoment('; a + in an address is written %2B').meta({
+const moment = buildDateTime('; a + in an address is written %2B').meta({
   examples: ['2026-01-15T09:30:00Z'],
 });
 

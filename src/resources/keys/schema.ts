@@ -1,7 +1,7 @@
 /** The schema of API keys. */
 import { z } from 'zod';
 import { buildCollectionSchema, listParameters } from '../../http/paginate.ts';
-import { buildMoment, identifier, text, timestamp } from '../../http/schema.ts';
+import { buildDateTime, identifier, text, timestamp } from '../../http/schema.ts';
 
 /** What a key may do: `<resource>:read` or `<resource>:write`. */
 export const scopes = [
@@ -45,7 +45,7 @@ const rateLimit = z
 const lastMoment = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** A moment with an offset from UTC, which can carry it into the year 10000. */
-export const expiry = buildMoment().refine(moment => !(Date.parse(moment) > lastMoment), {
+export const expiry = buildDateTime().refine(moment => !(Date.parse(moment) > lastMoment), {
   error: 'must be before the year 10000 in UTC',
   params: { rule: 'maximum' },
 });

@@ -91,13 +91,15 @@ describeOnDatabases('explained errors on %s', kind => {
   });
 
   test.each(['2026-01-31T12:00:00', '2026-01-31T12:00Z', '2026-01-31 12:00:00Z', '2026-01-31T12:00:00+0100'])(
-    'since=%s: the error says which form a moment has',
+    'since=%s: the error says which form a date-time has',
     async moment => {
       const path = `/v1/events?since=${encodeURIComponent(moment)}`;
       const { status, body } = await call(service, { path, as: 'admin' });
       expect([status, body.message]).toEqual([
         400,
-        expect.stringMatching(/^since: must be a moment with seconds and an offset .* 2026-01-31T12:00:00Z/),
+        expect.stringMatching(
+          /^since: must be a date-time with seconds and an offset .* 2026-01-31T12:00:00Z/,
+        ),
       ]);
     },
   );

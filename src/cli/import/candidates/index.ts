@@ -147,7 +147,7 @@ function createMemberWatch({ mapping, set }: Pick<ImportArguments, 'mapping' | '
       if (value === undefined || columns !== undefined) return;
       for (const field of missing) if (pickMember(value, field) !== undefined) missing.delete(field);
       // An export from a catalog also has members that only the service writes.
-      if (readExportIdentity(value) !== undefined || names.size > maxNames) return;
+      if (names.size > maxNames || readExportIdentity(value) !== undefined) return;
       for (const name in value) names.add(name);
     },
     describe: (): string[] =>
