@@ -50,8 +50,12 @@ describe('strict handling of every operation', () => {
     },
   );
 
+  // The result of a bulk operation is not the representation of a single resource.
   const representing = operations.filter(
-    ({ method, body, responses }) => body !== undefined && (method === 'POST' ? '201' : '200') in responses,
+    ({ operationId, method, body, responses }) =>
+      body !== undefined &&
+      !operationId.startsWith('bulk') &&
+      (method === 'POST' ? '201' : '200') in responses,
   );
   test('some operations respond with the resource that they created or changed', () => {
     expect(representing.filter(({ method }) => method === 'POST').length).toBeGreaterThan(10);
@@ -63,8 +67,6 @@ describe('strict handling of every operation', () => {
       const path = await walk.existingPath(operation);
       const { body } = await walk.send(operation, path);
       const shown: object = body.data ?? body;
-      // The result of a bulk operation is not the representation of a single resource.
-      if ('updated' in shown) return;
       const example = walk.body(operation);
       const { headers } = walk.credentials(operation);
       const sent = { ...(typeof example === 'object' ? example : {}), ...shown, unheardOf: 1 };

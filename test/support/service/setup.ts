@@ -1,5 +1,5 @@
 /** Runs in each process before its first file. */
-import { afterAll, setDefaultTimeout } from 'bun:test';
+import { afterAll, beforeEach, expect, setDefaultTimeout } from 'bun:test';
 import fc from 'fast-check';
 import { createThreadPlugin } from '../../../scripts/tests/program.ts';
 import { minWork } from '../data/sign-in.ts';
@@ -17,6 +17,8 @@ Bun.password.hash = secret => derive(secret, minWork);
 const program = process.env.TEST_PROGRAM;
 if (program !== undefined) Bun.plugin(createThreadPlugin(program));
 
+// A test that checks nothing cannot fail.
+beforeEach(() => expect.hasAssertions());
 // Some tests start processes, and on a busy machine a test of a second has taken half a minute.
 setDefaultTimeout(60_000);
 // In CI the inputs of properties are the same each time, so that a change cannot fail because of an earlier defect
