@@ -72,6 +72,40 @@ describeOnDatabases('results of patches on %s', kind => {
     await refuse(`/v1/articles/${id}`, ['title', ''], '#/title', 'blank');
   });
 
+  test('a read-only member with its members in another order is unchanged', async () => {
+    const article = {
+      method: 'POST',
+      path: '/v1/articles',
+      as: 'admin',
+      body: { title: 'A', body: 'B' },
+    } as const;
+    const written = (await call(service, article)).body;
+    const { author, _links } = written;
+    const reverse = (value: object) => Object.fromEntries(Object.entries(value).toReversed());
+    const whole = reverse({ ...written, author: reverse(author), _links: reverse(_links), title: 'C' });
+    const body = [{ op: 'replace', path: '', value: whole }];
+    const patch = { method: 'PATCH', path: `/v1/articles/${written.id}`, as: 'admin' } as const;
+    const headers = { 'Content-Type': operations };
+    const response = await call(service, { ...patch, headers, body });
+    expect([response.status, response.body.title, response.body.author]).toEqual([200, 'C', author]);
+    const other = [{ op: 'replace', path: '/author', value: { name: 'X', id: author.id } }];
+    await play(service, {
+      ...patch,
+      headers,
+      name: 'other',
+      body: other,
+      status: 422,
+      error: 'PATCH_RESULT_INVALID',
+      problems: [['author', 'readOnly']],
+    });
+    const product = await addProduct(service, {
+      images: [{ url: 'https://images.example/a.jpg' }],
+      stock: { onHand: 1 },
+    });
+    const same = [{ op: 'replace', path: '', value: { ...product, stock: reverse(product.stock ?? {}) } }];
+    expect((await call(service, { ...patch, path: pathOf(product), headers, body: same })).status).toBe(200);
+  });
+
   test('conflicts, malformed operations and unknown members keep their own errors', async () => {
     const parent = await shirt();
     await add(parent, chosen('M'));

@@ -263,7 +263,7 @@ function clone(value: Json): Json {
 }
 
 /** Equality of JSON values (RFC 6902 §4.6): numbers by value, objects regardless of order. */
-function equals(a: Json, b: Json | undefined): boolean {
+export function equals(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => equals(item, b[index]));

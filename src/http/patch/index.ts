@@ -12,7 +12,7 @@ import {
 } from '../errors.ts';
 import type { Parse } from '../request/parser.ts';
 import { toErrorDetails } from '../schema.ts';
-import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
+import { applyJsonPatch, applyMergePatch, equals, type Json } from './documents.ts';
 import { findIgnoredChanges } from './read-only.ts';
 
 export interface Patched<Fields> {
@@ -130,6 +130,11 @@ const readOnlyDetail = (path: readonly (string | number)[]): ErrorDetail =>
 
 /** Whether two values are equal apart from nulls: a merge patch that repeats the shown nulls removes those members. */
 const isSame = (changed: unknown, document: unknown): boolean =>
-  JSON.stringify(changed, omitNulls) === JSON.stringify(document, omitNulls);
+  equals(omitNulls(changed), omitNulls(document));
 
-const omitNulls = (_name: string, value: unknown): unknown => value ?? undefined;
+function omitNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(omitNulls);
+  if (!isObject(value)) return value ?? undefined;
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, omitNulls(member)]));
+}

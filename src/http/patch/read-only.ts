@@ -1,6 +1,7 @@
 /** Read-only members inside other members: a patch that changes one is refused instead of ignored. */
 import { z } from 'zod';
 import { findMember, isObject } from '../../json-object.ts';
+import { equals } from './documents.ts';
 
 /** A value after a patch, and its counterparts to compare it with; each is undefined if absent. */
 interface Compared {
@@ -40,8 +41,8 @@ function findChangesInside(value: Compared): Path[] {
     name =>
       !Object.hasOwn(kept, name) &&
       (findShownMember(shown, name) !== undefined || findMember(document, name) !== undefined) &&
-      !isSame(changed[name], findMember(document, name)) &&
-      !isSame(changed[name], findMember(after, name)),
+      !equals(changed[name], findMember(document, name)) &&
+      !equals(changed[name], findMember(after, name)),
   );
   return [...own.map(name => [name]), ...findIgnoredChanges(value)];
 }
@@ -76,8 +77,6 @@ function findCounterpart(item: unknown, index: number, items: unknown): unknown 
   if (!isObject(item) || item.id == null) return items[index];
   return items.find(other => isObject(other) && other.id === item.id);
 }
-
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 function findShownMember(schema: z.core.$ZodType | undefined, name: string): z.core.$ZodType | undefined {
   const whole = unwrapSchema(schema);
