@@ -66,7 +66,8 @@ export function createVerificationEndpoints(stores: Stores): Endpoint[] {
             await mailTokens.withdraw(session, id, purpose);
             return presenter.shown(view, await users.verify(session, before, cause()));
           });
-        return token === undefined ? confirm() : guards.token({ showQuota, address }, token, confirm);
+        // Without a token nothing is guessed, and all who send none would share its limit.
+        return token ? guards.token({ showQuota, address }, token, confirm) : confirm();
       },
     }),
     createEndpoint({

@@ -54,6 +54,16 @@ describeOnDatabases('verification on %s', kind => {
     expect(types).toEqual(['user.created', 'user.verified']);
   });
 
+  test('requests without a token do not slow down each other', async () => {
+    const { headers, path } = (await unverified(service)).me;
+    const other = (await unverified(service)).me;
+    const statuses: number[] = [];
+    for (let count = 0; count < 12; count++)
+      statuses.push((await call(service, { ...request(`${path}/verify`), headers })).status);
+    const foreign = await call(service, { ...request(`${other.path}/verify`), headers: other.headers });
+    expect([...statuses, foreign.status]).toEqual(new Array(13).fill(400));
+  });
+
   test('an administrator verifies a user without a token', async () => {
     const { me, token } = await unverified(service);
     const done = await call(service, { ...request(`${me.path}/verify`), as: 'admin' });
