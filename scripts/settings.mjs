@@ -56,7 +56,8 @@ function readBytesIn(folder) {
   }
 }
 
+/** Exits with the status for settings that are not valid, as the program does. */
 function fail(reason) {
   console.error(`catalog: .env in the current folder ${reason}`);
-  process.exit(1);
+  process.exit(78);
 }

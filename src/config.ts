@@ -8,12 +8,15 @@ import { splitAtCommas } from './settings/values.ts';
 /** An unusable setting. The message is one line that names it. */
 export class ConfigError extends Error {}
 
+/** A setting that breaks its rule, or misses another one: every start fails until it is changed. */
+export class InvalidSettingError extends ConfigError {}
+
 type Settings = typeof settings;
 export type Config = { readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']> };
 
 /**
  * @param environment usually process.env; empty values count as unset
- * @throws ConfigError naming the first setting that breaks its rule
+ * @throws InvalidSettingError naming the first setting that breaks its rule
  */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const values: Record<string, unknown> = {};
@@ -21,7 +24,8 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     const trimmed = environment[name]?.trim();
     const text = trimmed === '' ? undefined : trimmed;
     const result = setting.schema.safeParse(text ?? setting.default);
-    if (!result.success) throw new ConfigError(`${name}: ${formatReason(setting, text ?? '', result.error)}`);
+    if (!result.success)
+      throw new InvalidSettingError(`${name}: ${formatReason(setting, text ?? '', result.error)}`);
     values[name] = result.data;
   }
   // Boundary: the loop above gave every name the output of its own schema.
@@ -32,18 +36,20 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
 
 function checkTogether(config: Config): void {
   if (config.DATABASE_URL !== undefined && config.JWT_SECRET === undefined) {
-    throw new ConfigError(
+    throw new InvalidSettingError(
       'JWT_SECRET: required when DATABASE_URL is set, the same for all replicas: openssl rand -base64 48 makes one',
     );
   }
   if (config.STRIPE_SECRET_KEY !== undefined && config.STRIPE_WEBHOOK_SECRET === undefined) {
-    throw new ConfigError(
+    throw new InvalidSettingError(
       'STRIPE_WEBHOOK_SECRET: required when STRIPE_SECRET_KEY is set, since Stripe confirms payments by webhook',
     );
   }
   if ((config.ADMIN_EMAIL === undefined) !== (config.ADMIN_PASSWORD === undefined)) {
     const missing = config.ADMIN_EMAIL === undefined ? 'ADMIN_EMAIL' : 'ADMIN_PASSWORD';
-    throw new ConfigError(`${missing}: is missing; set both ADMIN_EMAIL and ADMIN_PASSWORD, or neither`);
+    throw new InvalidSettingError(
+      `${missing}: is missing; set both ADMIN_EMAIL and ADMIN_PASSWORD, or neither`,
+    );
   }
 }
 

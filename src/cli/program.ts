@@ -1,6 +1,6 @@
 /** The command line as a function: finds the command, runs it, and returns the exit status. */
 import { version } from '../../package.json';
-import { ConfigError } from '../config.ts';
+import { ConfigError, InvalidSettingError } from '../config.ts';
 import { getErrorMessage } from '../error-text.ts';
 import { damageAdvice, isDamage } from '../storage/damage.ts';
 import { isMissingRight } from '../storage/open.ts';
@@ -8,10 +8,14 @@ import { commands, formatOverview } from './index.ts';
 import { escapeUnprintable, printRead } from './terminal/index.ts';
 import { UsageError } from './usage.ts';
 
+/** EX_CONFIG of sysexits.h. Supervisors need it, to start the service again after other failures only. */
+const invalidSetting = 78;
+
 /**
  * Runs one command line. Output goes to standard output and standard error. Does not end the process.
  * @param args the arguments after the program's name
- * @returns the exit status: that of the command, 1 for a failure, 2 for a command line that cannot be understood
+ * @returns the exit status: that of the command, 1 for a failure, 2 for a command line that cannot be understood, 78 for
+ *   a setting that is not valid
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
   const [first, ...others] = args;
@@ -35,6 +39,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     else if (error instanceof UsageError)
       console.error(`catalog ${name}: ${message}; see catalog ${name} --help`);
     else console.error(`catalog ${name}: ${message}${formatAdvice(name, error)}`);
+    if (error instanceof InvalidSettingError) return invalidSetting;
     return error instanceof UsageError ? 2 : 1;
   }
 }

@@ -40,7 +40,8 @@ are no users, and serves until it is stopped (SIGTERM or Ctrl-C); requests in fl
 
 catalog --help lists the settings.
 
-Exit status: 0 stopped; 1 the service could not start, or the database could not be closed; 2 the command line is wrong.`,
+Exit status: 0 stopped; 1 the service could not start, or the database could not be closed; 2 the command line is wrong;
+78 a setting is not valid.`,
 
   async run(args) {
     const { values } = parse(args, { sample: { type: 'boolean' }, port: { type: 'string' } });

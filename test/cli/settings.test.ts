@@ -10,9 +10,9 @@ import { runHere } from './here.ts';
 import { createPlace, waitFor } from './program.ts';
 
 /** The message of a command that reads its settings before anything else. */
-async function complain(environment: Readonly<Record<string, string>>): Promise<string> {
+async function complain(environment: Readonly<Record<string, string>>, expected = 78): Promise<string> {
   const { status, out, err } = await runHere(['keys', 'list'], environment);
-  expect([status, out]).toEqual([1, '']);
+  expect([status, out]).toEqual([expected, '']);
   return err;
 }
 
@@ -109,12 +109,12 @@ test.each([
   'SMTP://:geheim@[::1]:25',
 ])('SMTP_URL=%s is accepted', async value => {
   const settled = { SMTP_URL: value, DATA_DIR: '/nowhere' };
-  expect(await complain(settled)).toStartWith('catalog keys: there is no database in /nowhere ');
+  expect(await complain(settled, 1)).toStartWith('catalog keys: there is no database in /nowhere ');
 });
 
 test.each(['sk_live_x', 'rk_test_x'])('STRIPE_SECRET_KEY=%s is accepted', async value => {
   const settled = { STRIPE_SECRET_KEY: value, STRIPE_WEBHOOK_SECRET: 'whsec_x', DATA_DIR: '/nowhere' };
-  expect(await complain(settled)).toStartWith('catalog keys: there is no database in /nowhere ');
+  expect(await complain(settled, 1)).toStartWith('catalog keys: there is no database in /nowhere ');
 });
 
 test.each(['', 'short\n'])(

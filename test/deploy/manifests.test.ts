@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config.ts';
 import { settings } from '../../src/settings/index.ts';
+import { runHere } from '../cli/here.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
 const folder = join(import.meta.dir, '..', '..', 'deploy');
@@ -158,6 +159,12 @@ test.skipIf(promtool === null)('a replica that starts or stops does not count as
   const { exitCode, stdout, stderr } = Bun.spawnSync([promtool ?? '', 'test', 'rules', path]);
   rmSync(dirname(path), { recursive: true });
   expect(exitCode, `${stdout.toString()}${stderr.toString()}`).toBe(0);
+});
+
+test('systemd does not restart what fails in the same way each time', async () => {
+  const lasting = /^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1];
+  const wrong = [await runHere(['serve', '--prot'], {}), await runHere(['serve'], { PORT: 'x' })];
+  expect(lasting).toBe(wrong.map(({ status }) => status).join(' '));
 });
 
 const analyze = Bun.which('systemd-analyze');

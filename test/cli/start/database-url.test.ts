@@ -48,7 +48,7 @@ test.each(wrong)('DATABASE_URL=%s is refused', async (address, rule) => {
   const { err, out, status } = await place.runHere(['users', 'list']);
   expect(err).toStartWith(`catalog: setting DATABASE_URL: ${rule}`);
   expect(err.trimEnd()).not.toMatch(/geheim|shop:|\n/);
-  expect([out, status]).toEqual(['', 1]);
+  expect([out, status]).toEqual(['', 78]);
   place.remove();
 });
 

@@ -28,7 +28,7 @@ test('.env in the current folder is read, and the environment takes precedence',
   const place = await createPlace('sqlite');
   place.file('.env', 'DATA_DIR=./from-file\nDEFAULT_CURRENCY=nonsense\n');
   expect(await launch(place, ['migrate'])).toMatchObject({
-    status: 1,
+    status: 78,
     err: expect.stringContaining('setting DEFAULT_CURRENCY'),
   });
   const ended = await launch(place, ['migrate'], { DEFAULT_CURRENCY: 'CHF' });
@@ -48,7 +48,7 @@ test('.env as Windows writes it: a byte order mark is no part of the first name,
   ]) {
     place.file('.env', bytes);
     expect(await launch(place, ['migrate'])).toEqual({
-      status: 1,
+      status: 78,
       out: '',
       err: 'catalog: .env in the current folder is not a text in UTF-8; save it in this encoding\n',
     });
@@ -126,7 +126,7 @@ test('a colon after a name in .env, as in YAML, is reported, but not within a va
     place.file('.env', `# PORT: 80\nDATA_DIR=./data\n${line}\n`);
     const [name = ''] = line.split(/ ?:/, 1);
     expect(await launch(place, ['migrate'])).toEqual({
-      status: 1,
+      status: 78,
       out: '',
       err: `catalog: .env in the current folder has "${name}:" in line 3; write ${name}=value\n`,
     });
@@ -142,7 +142,7 @@ test('an unreadable .env is reported in one line', async () => {
   expect(await launch(place, ['migrate'])).toEqual({
     out: '',
     err: 'catalog: .env in the current folder cannot be read (EISDIR); change its owner or mode, or remove it\n',
-    status: 1,
+    status: 78,
   });
   place.remove();
 });

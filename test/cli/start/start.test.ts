@@ -226,7 +226,7 @@ describe('unusable settings', () => {
     ['BASE_URL', 'https://shop.example/v1/', 'must be an address without credentials'],
   ])('%s=%s is refused', async (name, value, reason) => {
     const ended = await (await placeOf('sqlite', { [name]: value })).runHere(['serve', '--port', '0']);
-    expect(ended.status).toBe(1);
+    expect(ended.status).toBe(78);
     expect(ended.err).toStartWith(`catalog: setting ${name}`);
     expect(ended.err).toContain(reason);
     expect(ended.err.trim().split('\n')).toHaveLength(1);
@@ -240,7 +240,7 @@ describe('unusable settings', () => {
         /^catalog: setting DATABASE_URL: must be a postgres:\/\/ or postgresql:\/\/ .*\n$/,
       );
       expect(ended.err).not.toContain('geheim');
-      expect(ended.status).toBe(1);
+      expect(ended.status).toBe(78);
     },
   );
 
