@@ -29,13 +29,21 @@ function ensureSecret(folder: string): string {
       throw new ConfigError(`DATA_DIR: cannot write ${file}: ${getErrorMessage(error)}`);
     }
   }
-  const secret = readFileSync(file, 'utf8').trim();
+  const secret = readSecret(file);
   if (secret.length < 32)
     throw new ConfigError(
       `DATA_DIR: ${file} holds no usable secret: restore it from your backup. Without a backup, remove the file: ` +
         'a new secret is then created, all users must sign in again, and queued mail is lost',
     );
   return secret;
+}
+
+function readSecret(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(`DATA_DIR: cannot read ${file}: ${getErrorMessage(error)}`);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Messages about unusable settings: the name, the rule, the value unless it may be secret, and the default. */
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settings } from '../../src/settings/index.ts';
@@ -130,6 +130,16 @@ test.each(['', 'short\n'])(
     expect(err).toContain(said);
   },
 );
+
+test('a secret that cannot be read is named', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-secret-'));
+  const file = join(folder, 'jwt-secret');
+  mkdirSync(file);
+  const { status, out, err } = await runHere(['serve', '--port', '0'], { DATA_DIR: folder });
+  rmSync(folder, { recursive: true });
+  expect([status, out]).toEqual([1, '']);
+  expect(err).toStartWith(`catalog: setting DATA_DIR: cannot read ${file}: EISDIR`);
+});
 
 test('every default is a valid value, and the help names it', async () => {
   const { out } = await runHere(['--help'], {});
