@@ -16,7 +16,7 @@ export interface CatalogOptions {
   /** The address of the service, without `/v1`. */
   readonly baseUrl: string;
   readonly credentials: Credentials;
-  /** How often a request is repeated after 429, 503, or 409 with Retry-After; 5 by default. */
+  /** How often a request is repeated after 429, 503 (not a JSON Patch), or 409 with Retry-After; 5 by default. */
   readonly retries?: number;
   /** Called before each wait. */
   readonly onWait?: (seconds: number, status: number) => void;
@@ -161,9 +161,14 @@ function secondsOf(value: string | null): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** Whether a request is to be repeated later. A 409 says when if the first attempt is still running. */
-const isLater = ({ status, headers }: Response): boolean =>
-  status === 429 || status === 503 || (status === 409 && headers.has('Retry-After'));
+/**
+ * Whether a request is to be repeated later. A 409 says when if the first attempt is still running. A JSON Patch that a
+ * 503 has left in doubt may add to a list, and would do so twice; all others can be repeated.
+ */
+const isLater = ({ headers: sent }: Request, { status, headers }: Response): boolean =>
+  status === 429 ||
+  (status === 503 && sent.get('Content-Type')?.startsWith('application/json-patch') !== true) ||
+  (status === 409 && headers.has('Retry-After'));
 
 /** @throws what the signal says when it is aborted */
 function wait(seconds: number, signal: AbortSignal): Promise<void> {
@@ -186,7 +191,7 @@ function patientFetch(retries: number, onWait: (seconds: number, status: number)
   return async request => {
     for (let attempt = 0; ; attempt++) {
       const response = await fetch(copyOf(request));
-      if (!isLater(response) || attempt >= retries) return response;
+      if (!isLater(request, response) || attempt >= retries) return response;
       await response.body?.cancel();
       const seconds = secondsOf(response.headers.get('Retry-After')) ?? 2 ** attempt;
       onWait(seconds, response.status);

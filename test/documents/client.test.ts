@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { createCatalog } from '../../client/index.ts';
 import { addKey, addPerson } from '../support/data/people.ts';
+import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { password, startTestService, type TestService } from '../support/service/service.ts';
 
@@ -53,6 +54,26 @@ describeOnDatabases('the client on %s', kind => {
     expect(listed.data?.data.map(({ id }) => id)).toEqual([data?.id ?? 0]);
     const other = await catalog.POST('/v1/products', { body: { name: 'Lamp', price: 1 } });
     expect([other.response.status, other.response.headers.has('Idempotency-Replayed')]).toEqual([201, false]);
+  });
+
+  test('repeats no JSON Patch that a 503 has left in doubt, which would add a value twice', async () => {
+    await using service = await startTestService(kind);
+    await using between = await startBetween(service, async pass => {
+      const { status, body, headers } = await pass();
+      return status === 200 ? refuse(503, 0) : new Response(body, { status, headers });
+    });
+    const catalog = createCatalog({ baseUrl: between.url, credentials: between.credentials });
+    const { data } = await catalog.POST('/v1/products', { body: { name: 'Lamp', price: 1 } });
+    const path = { id: data?.id ?? 0 };
+    const patch = (type: string, body: object) =>
+      catalog.PATCH('/v1/products/{id}', { params: { path }, headers: { 'Content-Type': type }, body });
+    const added = [{ op: 'add', path: '/tags/-', value: 'new' }];
+    expect((await patch('application/json-patch+json', added)).response.status).toBe(503);
+    expect(between.paths.length).toBe(2);
+    expect((await patch('application/json', { price: 2 })).response.status).toBe(503);
+    expect(between.paths.length).toBe(8);
+    const read = await call(service, { path: `/v1/products/${path.id}`, as: 'user' });
+    expect([read.body.tags, read.body.price]).toEqual([['new'], 2]);
   });
 
   test('waits for a first attempt that is still running, and keeps the key of the program', async () => {
