@@ -138,8 +138,9 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
     },
     refund(subject, limit, maxRefunds) {
       const reset = accounts.turn();
-      const account = accounts.ensure(subject, createAccount);
-      if (account.refunded >= maxRefunds) return toState(account, reset, limit);
+      const account = accounts.find(subject);
+      // Without an account the request was charged in a past window.
+      if (account === undefined || account.refunded >= maxRefunds) return toState(account, reset, limit);
       account.refunded++;
       account.unspent++;
       account.unsent++;

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { addUnusedKey } from '../../support/data/people.ts';
 import { type Call, call } from '../../support/http/http.ts';
 import { limit, me, serviceWith } from '../../support/http/quota.ts';
+import { startHeldService } from '../../support/peers/held-locks.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 
 describeOnDatabases('the quota on %s', kind => {
@@ -53,5 +54,23 @@ describeOnDatabases('the quota on %s', kind => {
       expect(served).toBeLessThanOrEqual(250);
       expect(served).toBeGreaterThan(240);
     }),
+  );
+
+  test.if(kind === 'postgresql')(
+    'a free poll of the past window does not raise the quota of the next',
+    async () => {
+      const { service, held } = await startHeldService();
+      await using _ = held;
+      await using __ = service;
+      const list: Call = { path: '/v1/notifications', as: 'user' };
+      const etag = (await call(service, list)).headers.get('ETag') ?? '';
+      await held.holdTable('notifications');
+      const poll = call(service, { ...list, headers: { 'If-None-Match': etag } });
+      await held.waiting(1);
+      service.clock.advance(60 * 60_000);
+      await held.release();
+      const { status, headers } = await poll;
+      expect([status, headers.get('X-RateLimit-Remaining')]).toEqual([304, headers.get('X-RateLimit-Limit')]);
+    },
   );
 });
