@@ -50,13 +50,11 @@ export const tokenPair = z
 
 export const accessTokenOnly = z.object({ accessToken, expiresIn }).meta({ id: 'AccessToken' });
 
-const password = newPassword.meta({ format: 'password' });
-
-export const passwordChange = z
-  .object({ currentPassword, newPassword: password })
-  .meta({ id: 'PasswordChange' });
+export const passwordChange = z.object({ currentPassword, newPassword }).meta({ id: 'PasswordChange' });
 
 export const accountDeletion = z.object({ currentPassword }).meta({ id: 'AccountDeletion' });
 
 export const forgotPassword = z.object({ email: text(254) }).meta({ id: 'ForgotPassword' });
-export const passwordReset = z.object({ token: mailToken, password }).meta({ id: 'PasswordReset' });
+export const passwordReset = z
+  .object({ token: mailToken, password: newPassword })
+  .meta({ id: 'PasswordReset' });

@@ -2,13 +2,28 @@
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { count, emailAddress, identifier, oneOf, text, timestamp } from '../../http/schema.ts';
+import {
+  count,
+  emailAddress,
+  identifier,
+  isStorable,
+  notStorable,
+  oneOf,
+  text,
+  timestamp,
+} from '../../http/schema.ts';
 import { buildHalSchemas } from '../crud/schema.ts';
 
 /** Checks the length first: matching a long text against the address pattern takes much time and memory. */
 export const email = z.string().max(254, { abort: true }).check(emailAddress);
 /** At least 10 characters; the upper limit keeps hashing from being abused to overload the service. */
-export const newPassword = z.string().min(10).max(200);
+export const newPassword = z
+  .string()
+  .min(10)
+  .max(200)
+  // All unpaired surrogates would be hashed as the same character.
+  .refine(isStorable, notStorable)
+  .meta({ format: 'password' });
 
 const name = text(200);
 const role = oneOf(roles);
@@ -53,7 +68,7 @@ export const createUser = z
     email,
     role: role.nullish().describe('Default: user.'),
     tags: tags.nullish(),
-    password: newPassword.nullish().meta({ format: 'password' }),
+    password: newPassword.nullish(),
   })
   .meta({ id: 'CreateUser' });
 export const createUserExample = {
@@ -97,7 +112,7 @@ export const mailToken = z
 export const verification = z.object({ token: mailToken.nullish() }).meta({ id: 'Verification' });
 export const verifyRequest = z.object({ token: mailToken }).meta({ id: 'VerifyRequest' });
 export const addressRestoration = z
-  .object({ token: mailToken, password: newPassword.meta({ format: 'password' }) })
+  .object({ token: mailToken, password: newPassword })
   .meta({ id: 'AddressRestoration' });
 export const verified = z.object({ verifiedAt: timestamp() }).meta({ id: 'Verified' });
 

@@ -36,6 +36,9 @@ describeOnDatabases('passwords on %s', kind => {
     expect(response.body.details[0].field).toBe('currentPassword');
     const short = change(headers, { currentPassword: password, newPassword: 'short' });
     await play(service, { ...short, status: 400, problems: [['newPassword', 'minLength']] });
+    // As a hash, every unpaired surrogate would be the same.
+    const unpaired = change(headers, { currentPassword: password, newPassword: '\ud800'.repeat(10) });
+    await play(service, { ...unpaired, status: 400, problems: [['newPassword', 'characters']] });
     expect((await refreshWith(service, refreshToken)).status).toBe(200);
     const right = change(headers, { currentPassword: password, newPassword: another });
     await play(service, { ...right, status: 204 });
