@@ -62,6 +62,9 @@ describeOnDatabases('searches for products with long texts on %s', kind => {
       await addProduct(service, { name: `Quagga: ${name}`, description: `${text} zebra` });
     for (let number = 0; number < 25; number++)
       await addProduct(service, { name: `Okapi ${number}`, description: `${filled('<p>')} zebra` });
+    await addProduct(service, { name: 'Hartebeest', description: `${filled('grass ')} zebra` });
+    await addProduct(service, { name: 'Long', description: `${filled('grass ')} bongo` });
+    await addProduct(service, { name: 'Short', description: `bongo ${filled('grass ')}` });
   });
   afterAll(() => service.stop());
 
@@ -75,6 +78,14 @@ describeOnDatabases('searches for products with long texts on %s', kind => {
     // Hits with both words come before hits with one.
     const both = (await search('quagga+zebra')).data.slice(0, texts.length);
     for (const { title } of both) expect(title).toStartWith('Quagga');
+  });
+
+  test('a word at the end of a long text is not missing', async () => {
+    const { data, meta } = await search('hartebeest+zebra');
+    expect([data[0].missing, meta.relaxed, data[0].score > 0.5]).toEqual([[], undefined, true]);
+    // It counts less than at the beginning.
+    const titles = (await search('bongo')).data.map(({ title }: { title: string }) => title);
+    expect(titles).toEqual(['Short', 'Long']);
   });
 
   test('a text of markup is shown without it', async () => {

@@ -4,12 +4,12 @@ import { createBoundedMap } from '../../../bounded-map.ts';
 import { splitPath } from '../../../storage/categories/names.ts';
 import { isPelt, purposes } from '../../../storage/search/text/fillers.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
-import { collectWords, finish, splitRuns } from '../../../storage/search/text/split.ts';
+import { collectWords, collectWordsInSteps, finish, splitRuns } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
 import { finishInSlices } from '../../../turns/slices.ts';
 import { isUnit } from '../query/units.ts';
 
-/** Only this many characters of a text count: later ones say little. */
+/** Only this many characters of a text count as the body: later ones say little. */
 const maxTextLength = 3000;
 
 /** Separators between a title and an addition: `Desk Lamp, Black`, `Desk Lamp - Black`. */
@@ -52,6 +52,7 @@ const weights = {
   attribute: 0.65,
   tag: 0.65,
   body: 0.4,
+  rest: 0.2,
 } as const;
 
 /** The words in order, then the joined words, so that words that are adjacent in the text are adjacent here. */
@@ -64,6 +65,16 @@ function* toField(weight: number, texts: readonly string[]): Generator<undefined
     words.push('·');
   }
   return { weight, words: ` ${words.join(' ')} ${together.join(' ')} ` };
+}
+
+/** The words of a very long text that its beginning lacks, each once. */
+function* toRest(text: string, beginning: string): Generator<undefined, Field> {
+  const known: string[] = [];
+  collectWords(beginning, known);
+  const words: string[] = [];
+  yield* collectWordsInSteps(text, words);
+  const rest = new Set(words).difference(new Set(known));
+  return { weight: weights.rest, words: ` ${[...rest].join(' ')} ` };
 }
 
 /** What the categories of a product say, which very many other products have too. */
@@ -103,7 +114,9 @@ export function createFeatureReader(isFiller: (word: string) => boolean) {
       if (attributes.length > 0) all.push(yield* toField(weights.attribute, attributes));
       if (tags.length > 0) all.push(yield* toField(weights.tag, tags));
     }
-    if (body !== '') all.push(yield* toField(weights.body, [body.slice(0, maxTextLength)]));
+    const beginning = body.slice(0, maxTextLength);
+    if (body !== '') all.push(yield* toField(weights.body, [beginning]));
+    if (body.length > maxTextLength) all.push(yield* toRest(body, beginning));
     const { head, count, purpose } = findHead(title, isFiller);
     const own = purpose === undefined ? titleField : yield* toField(weights.title, [title.slice(0, purpose)]);
     return { title: titleField, own, titleLength: Math.max(1, count), head, kinds, brand, fields: all };
