@@ -6,9 +6,8 @@
 import type { Expression, Term } from '../../../storage/search/expression.ts';
 import { countByType, type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
-import { type SearchText, toDocumentWords } from '../../../storage/search/text/words.ts';
+import { type SearchText, toDocumentWordsInSlices } from '../../../storage/search/text/words.ts';
 import { runOnce } from '../../../turns/once.ts';
-import { mapInSlices } from '../../../turns/slices.ts';
 import { addCodes } from './features.ts';
 import type { ScorableReader } from './scorable-cache.ts';
 import type { Codes } from './variant-codes.ts';
@@ -45,11 +44,12 @@ export function addCodesToReader(
   if (words.size === 0) return reader;
   const readCoded = runOnce(async (): Promise<readonly CodedProduct[]> => {
     const documents = await readDocuments([...words.keys()].sort((a, b) => a - b));
-    return mapInSlices([...documents], ([position, document]) => ({
-      position,
-      codes: words.get(position) ?? new Set(),
-      own: new Set(toDocumentWords(document)),
-    }));
+    const products: CodedProduct[] = [];
+    for (const [position, document] of documents) {
+      const own = new Set(await toDocumentWordsInSlices(document));
+      products.push({ position, codes: words.get(position) ?? new Set(), own });
+    }
+    return products;
   });
 
   /** The products that match an expression only by these codes, in ascending order. */
