@@ -9468,7 +9468,7 @@ export interface components {
          */
         Suggestions: {
             /**
-             * @description The query with its last word completed, most frequent first.
+             * @description The query with its last word completed, most frequent first; none that is too long to be searched for.
              * @example [
              *       "walnut lamp"
              *     ]

@@ -6,6 +6,7 @@ import { createEndpoint, type Endpoint, type RequestUrl } from '../../http/endpo
 import { createFieldError, HttpError } from '../../http/errors.ts';
 import { formatEnvelope } from '../../http/paginate.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
+import { hasAtMost } from '../../http/schema.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
 import { requireKnownAttributes } from '../attributes/filters.ts';
@@ -64,7 +65,7 @@ export function createSearchEndpoints(stores: Stores): Endpoint[] {
             const found = await suggest(query.q, visible);
             const root = url.base + url.path.replace(/\/search\/suggest$/, '');
             const body = JSON.stringify({
-              words: found.words,
+              words: found.words.filter(text => hasAtMost(text, schema.maxQueryLength)),
               categories: found.categories.map(row => ({ ...row, url: `${root}/categories/${row.id}` })),
               products: found.products.map(hit => toShownHit(hit, url)),
             });

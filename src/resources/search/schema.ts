@@ -10,7 +10,10 @@ import { listProducts, product } from '../products/schema.ts';
 
 const type = z.enum(searchTypes);
 const hits = count();
-/** Words of a query of 200 characters; the compatibility forms of some characters are several characters long. */
+/** In characters (code points). */
+export const maxQueryLength = 200;
+
+/** Words of a query; the compatibility forms of some characters are several characters long. */
 const queryWords = z.array(z.string().max(4000).meta({ pattern: anyText })).max(100);
 
 const { price, currency, images, sku, category, status, rating, available } = product.shape;
@@ -130,7 +133,7 @@ const filters = {
 export const filterNames = getMemberNames(filters);
 
 export const search = z.object({
-  q: text(200).meta({
+  q: text(maxQueryLength).meta({
     description: 'The words to find; the last may be incomplete. Case and diacritics are ignored.',
     examples: ['walnut lamp'],
   }),
@@ -141,15 +144,17 @@ export const search = z.object({
 
 /** A query that is still being typed. */
 export const suggest = z.object({
-  q: text(200).meta({ description: 'The text typed so far.', examples: ['walnut la'] }),
+  q: text(maxQueryLength).meta({ description: 'The text typed so far.', examples: ['walnut la'] }),
 });
 
 export const suggestions = z
   .object({
     words: z
-      .array(prose(300))
+      .array(prose(maxQueryLength))
       .max(10)
-      .describe('The query with its last word completed, most frequent first.')
+      .describe(
+        'The query with its last word completed, most frequent first; none that is too long to be searched for.',
+      )
       .meta({ examples: [['walnut lamp']] }),
     categories: z
       .array(

@@ -14,6 +14,7 @@ const shop = [
   ...Array.from({ length: 8 }, (_, index) => ({ name: `LED lamp ${index}` })),
   { name: 'Monitor', sku: 'MON-OLED-27', description: 'With an OLED panel' },
   { name: "Men's running shoes" },
+  { name: '\ufdfa duo salon box' },
 ];
 
 describeOnDatabases('suggestions of words and their forms on %s', kind => {
@@ -42,6 +43,16 @@ describeOnDatabases('suggestions of words and their forms on %s', kind => {
     const alone = await suggest('led');
     expect(alone.products).toHaveLength(5);
     for (const title of alone.products) expect(title).toContain('LED');
+  });
+
+  test('no suggestion is longer than a query may be', async () => {
+    // The sign is written out as four words.
+    const [sign, once] = ['\ufdfa', 'صلي الله عليه وسلم '];
+    expect((await suggest(`${sign} salo`)).words).toEqual([`${once}salon`]);
+    expect((await suggest(`${`${sign} `.repeat(98)}salo`)).words).toEqual([]);
+    const begun = 'duo '.repeat(49);
+    expect((await suggest(`${begun}box`)).words).toEqual([`${begun}box`]);
+    expect((await suggest(`${begun}salo`)).words).toEqual([]);
   });
 
   test('a word that a document has is not corrected', async () => {
