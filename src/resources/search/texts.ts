@@ -11,7 +11,14 @@ export type Item = Pick<Row<'order_items'>, 'name' | 'sku'>;
 export type User = Pick<Row<'users'>, 'id' | 'name' | 'email'>;
 
 export function toArticleText({ title, body, tags }: Pick<Article, 'title' | 'body' | 'tags'>): SearchText {
-  return { title, body: [body, ...parseStored<string[]>(tags)].join(' · ') };
+  const fields = {
+    codes: [],
+    brand: null,
+    categories: [],
+    attributes: [],
+    tags: parseStored<string[]>(tags),
+  };
+  return { title, body, fields };
 }
 
 /** The number of an order and its items, without the customer: an order refers to the customer only by id. */

@@ -45,6 +45,7 @@ import { ownPrices } from './0042-own-prices.ts';
 import { lessMarkup } from './0043-expand-less-markup.ts';
 import { decimals } from './0044-expand-decimals.ts';
 import { fewerSpellings } from './0045-expand-fewer-spellings.ts';
+import { longTexts } from './0046-expand-long-texts.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -93,4 +94,5 @@ export const migrations: readonly Migration[] = [
   lessMarkup,
   decimals,
   fewerSpellings,
+  longTexts,
 ];

@@ -18,12 +18,12 @@ import { createDocumentSources, type DocumentSource, type OldDocument } from './
 
 /**
  * Uses several transactions, each of which waits for locked rows for as long as a migration does (MIGRATION_TIMEOUT).
- * @param isConcerned whether a document with this text is written again
+ * @param isConcerned whether a document with this text, its title or another, is written again
  * @param getBefore the document with all words that it may have been written under, if some are no longer any document's
  */
 export async function writeAgain(
   database: Database,
-  isConcerned: (text: string) => boolean,
+  isConcerned: (text: string, document: OldDocument) => boolean,
   getBefore?: (document: OldDocument) => SearchDocument,
 ): Promise<void> {
   const { build, dialect } = database;
@@ -38,7 +38,7 @@ export async function writeAgain(
     await tree.share(session);
     const documents = await read(session, last);
     const concerned = documents.filter(document =>
-      getTexts(getBefore?.(document) ?? document).some(isConcerned),
+      getTexts(getBefore?.(document) ?? document).some(text => isConcerned(text, document)),
     );
     if (concerned.length > 0) {
       const positions = concerned.map(document =>

@@ -167,9 +167,12 @@ export const toUserDocument = ({ id, name, email }: OldUser): SearchDocument => 
   body: email,
 });
 
+const noFields = { codes: [], brand: null, categories: [], attributes: [] } as const;
+
 export function toArticleDocument({ id, title, body, tags }: OldArticle): SearchDocument {
   // Boundary: the store writes a list of strings.
-  return { id, title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
+  const fields = { ...noFields, tags: JSON.parse(tags) as string[] };
+  return { id, title, body, fields };
 }
 
 interface OldItem {

@@ -19,6 +19,9 @@ const texts: readonly (readonly [name: string, text: string])[] = [
   ['Chinese without blanks', filled('灯具')],
   ['letters with accents', filled('é ')],
 ];
+const manyWords = Array.from({ length: 3000 }, (_, number) => `word${number.toString(36)}z`).join(' ');
+/** A letter that becomes two; the dictionary does not divide many of them. */
+const lao = '\u0edc';
 /**
  * Allows a pair and a single character for each of the first 15,000 characters, but not several words for every
  * character of the text.
@@ -65,6 +68,13 @@ describeOnDatabases('searches for products with long texts on %s', kind => {
     await addProduct(service, { name: 'Hartebeest', description: `${filled('grass ')} zebra` });
     await addProduct(service, { name: 'Long', description: `${filled('grass ')} bongo` });
     await addProduct(service, { name: 'Short', description: `bongo ${filled('grass ')}` });
+    await addProduct(service, { name: 'Lao', description: filled(lao) });
+    const members = { brand: 'Kudubrand', tags: ['kudutag'], attributes: { colour: 'kudugreen' } };
+    const codes = { sku: 'KUDU-774411', category: 'Kuducategory' };
+    await addProduct(service, { name: 'Catalogue', description: manyWords, ...codes, ...members });
+    const article = { title: 'Chronicle', body: manyWords, tags: ['elandtag'] };
+    const made = await call(service, { method: 'POST', path: '/v1/articles', as: 'editor', body: article });
+    expect(made.status).toBe(201);
   });
   afterAll(() => service.stop());
 
@@ -86,6 +96,21 @@ describeOnDatabases('searches for products with long texts on %s', kind => {
     // It counts less than at the beginning.
     const titles = (await search('bongo')).data.map(({ title }: { title: string }) => title);
     expect(titles).toEqual(['Short', 'Long']);
+  });
+
+  test.each(['kudu-774411', 'kudubrand', 'kudutag', 'kudugreen', 'kuducategory', 'elandtag'])(
+    'a document with more words than are indexed is found by %s',
+    async query => {
+      const { data } = await search(query);
+      expect(data.map((hit: { title: string; missing: string[] }) => [hit.title, hit.missing])).toEqual([
+        [query.startsWith('kudu') ? 'Catalogue' : 'Chronicle', []],
+      ]);
+    },
+  );
+
+  test('a word of a script without spaces is cut like others', async () => {
+    const { data } = await search(encodeURIComponent(lao.repeat(200)));
+    expect(data.map(({ title }: { title: string }) => title)).toEqual(['Lao']);
   });
 
   test('a text of markup is shown without it', async () => {

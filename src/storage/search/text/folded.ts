@@ -132,8 +132,10 @@ export function* foldRuns(text: string, maxRunLength = Number.POSITIVE_INFINITY)
         words.push(part);
       }
       next += 1;
-      if (isUnspaced(found)) yield* splitStretch(found, words.join(''), index);
-      else yield { start: index, end: index + found.length, words: words.map(cut) };
+      const runs = isUnspaced(found)
+        ? splitStretch(found, words.join(''), index)
+        : [{ start: index, end: index + found.length, words }];
+      for (const run of runs) yield { ...run, words: run.words.map(cut) };
     }
   }
 }

@@ -2,17 +2,17 @@
 import { finishInSlices } from '../../../turns/slices.ts';
 import { collectWords, collectWordsInSteps, finish, splitCodeWords } from './split.ts';
 
-/** The searched texts of a document: title and body, and for products further fields. */
+/** The searched texts of a document: title and body, and for products and articles further fields. */
 export interface SearchText {
   readonly title: string;
   readonly body: string;
-  readonly fields?: ProductTexts;
+  readonly fields?: FurtherTexts;
   /** Whether only requests for archived products find it. */
   readonly archived?: boolean;
 }
 
-/** The texts that a product is found by in addition to its name and description. */
-interface ProductTexts {
+/** The texts that a document is found by in addition to its title and body. */
+interface FurtherTexts {
   readonly codes: readonly string[];
   readonly brand: string | null;
   readonly categories: readonly string[];
@@ -20,8 +20,8 @@ interface ProductTexts {
   readonly tags: readonly string[];
 }
 
-/** The most distinct words of a document that are indexed. */
-const maxWords = 2000;
+/** The most distinct words of a document that are indexed: the words at the end of a very long body are not. */
+export const maxWords = 2000;
 
 /**
  * Marks for the words of titles; no word contains one. There is a mark for each range of lengths, shortest first, so
@@ -61,12 +61,12 @@ function* splitTextByText(document: SearchText): Generator<undefined, SplitTexts
   const words: string[] = [];
   const mark = getTitleMark(collectWords(document.title, words));
   const titled = words.length;
+  for (const code of document.fields?.codes ?? []) collectCode(code, words);
   for (const text of getTexts(document)) {
     if (text.length < longText) collectWords(text, words);
     else yield* collectWordsInSteps(text, words);
     yield;
   }
-  for (const code of document.fields?.codes ?? []) collectCode(code, words);
   return { words, titled, mark };
 }
 
@@ -114,11 +114,11 @@ export const toComparedCode = (code: string): string => splitCodeWords(code).joi
 /** How many parts a code has. */
 export const countCodeWords = (code: string): number => splitCodeWords(code).length;
 
-/** All texts of a document except its title and codes. */
+/** All texts of a document except its title and codes, the longest last. */
 function getTexts({ body, fields }: SearchText): readonly string[] {
   if (fields === undefined) return [body];
   const { brand, categories, attributes, tags } = fields;
-  return [body, ...(brand === null ? [] : [brand]), ...categories, ...attributes, ...tags];
+  return [...(brand === null ? [] : [brand]), ...categories, ...tags, ...attributes, body];
 }
 
 /** The texts, other than title and body, that a document is found by, in the form in which they are shown. */
