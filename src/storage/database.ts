@@ -44,6 +44,12 @@ export interface Ending {
 
 export interface Transaction extends Session {
   /**
+   * Shares no commit with the transactions before and after it: it sees what those before it have left for their end
+   * (`increment`, `writeDeferred`), and those after it see what it leaves. On PostgreSQL that holds for every
+   * transaction without `touches`. On SQLite the work may begin again.
+   */
+  separate(): void;
+  /**
    * Runs an INSERT of one row into a table with an `id`, and returns that id. The query must have no RETURNING: on
    * SQLite, where a RETURNING costs half as much as the insert, the id is read in another way.
    */

@@ -4,7 +4,7 @@
  * path.
  */
 import type { CompiledQuery } from 'kysely';
-import type { Database, Session } from '../database.ts';
+import type { Database, Session, Transaction } from '../database.ts';
 
 const tree = 'categories';
 
@@ -15,11 +15,16 @@ export function createCategoryTree({ build, dialect: { lock } }: Pick<Database, 
       if (query !== undefined) await session.all(query);
     };
   };
+  const lockAlone = prepareLock(tree, 'exclusive');
   return {
     /** Keeps all paths unchanged until the transaction ends. Must be called before a path is read. */
     share: prepareLock(tree, 'shared'),
     /** Waits until no other transaction shares the tree, and keeps others from sharing it. */
-    own: prepareLock(tree, 'exclusive'),
+    async own(session: Transaction): Promise<void> {
+      // Its work relies on the numbers of products, and other work on the version of the definitions that name paths.
+      session.separate();
+      await lockAlone(session);
+    },
     /** Keeps other transactions that share the tree from adding categories to it. */
     extend: prepareLock(`new ${tree}`, 'exclusive'),
   };

@@ -60,6 +60,8 @@ export async function writeLeftovers(session: CopySession, all: readonly Leftove
 export function createTransaction(inner: CopySession, left: Leftovers): Transaction {
   return {
     ...inner,
+    // A transaction that calls it names nothing that it touches: it shares none of the database with others.
+    separate: () => undefined,
     async insert(query) {
       const row = await inner.first(addReturningId(query));
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');

@@ -20,7 +20,14 @@ import type { FileIdentity } from './files/identity.ts';
 import { createMerging } from './merging.ts';
 import type { Checkpoints } from './threads/checkpoint.ts';
 import type { LogFlusher } from './threads/flush.ts';
-import { createLeft, createTransaction, type Left, type Writer, writeMany } from './transaction.ts';
+import {
+  createLeft,
+  createTransaction,
+  LaterGroup,
+  type Left,
+  type Writer,
+  writeMany,
+} from './transaction.ts';
 
 const groupSize = 256;
 /** Bytes after which a group takes no more transactions: COMMIT writes what SQLite has in memory on the event loop. */
@@ -95,8 +102,9 @@ interface Done {
 }
 
 /**
- * Runs the jobs, or only the first ones if these write very much, and then the work that they leave for the end, so
- * that the search index writes all documents at once. The caller settles the jobs once the group is durable.
+ * Runs the jobs, or only the first ones if these write very much or one must be separate, and then the work that they
+ * leave for the end, so that the search index writes all documents at once. The caller settles the jobs once the group
+ * is durable.
  */
 async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
@@ -122,13 +130,15 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
 async function runJobs(writer: Writer, group: readonly Job[], savepoints = false): Promise<readonly Done[]> {
   const results: Done[] = [];
   let written = 0;
+  let isFull = false;
   for (const job of group) {
-    if (written > maxGroupBytes) break;
+    if (isFull) break;
     const left = createLeft();
     if (savepoints) writer.execute('SAVEPOINT job');
     try {
-      results.push(await runJob(writer, job, left));
+      results.push(await runJob(writer, job, left, results.length === 0));
       written += left.written;
+      isFull = left.isSeparate || written > maxGroupBytes;
     } catch (error) {
       // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
       if (!writer.connection.inTransaction || group.length === 1) throw error;
@@ -138,7 +148,8 @@ async function runJobs(writer: Writer, group: readonly Job[], savepoints = false
         await runWhenFree(writer, 'BEGIN IMMEDIATE');
         return runJobs(writer, group, true);
       }
-      results.push(toFailed(job, error));
+      if (error instanceof LaterGroup) isFull = true;
+      else results.push(toFailed(job, error));
     }
     if (savepoints) writer.execute('RELEASE job');
   }
@@ -150,10 +161,10 @@ const toFailed = (job: Job, error: unknown): Done => ({
   left: createLeftovers(),
 });
 
-async function runJob(writer: Writer, job: Job, left: Left): Promise<Done> {
+async function runJob(writer: Writer, job: Job, left: Left, isFirst: boolean): Promise<Done> {
   let open = true;
   try {
-    const value = await job.work(createTransaction(writer, left, () => open));
+    const value = await job.work(createTransaction(writer, left, { isFirst, isOpen: () => open }));
     return { settle: () => resolveJob(job, value, left), left };
   } finally {
     open = false;

@@ -21,9 +21,19 @@ export interface Left extends Leftovers {
   hasWritten: boolean;
   /** The approximate number of bytes that it has written, and left for the end. */
   written: number;
+  /** Whether it must be the only one of its group. */
+  isSeparate: boolean;
 }
 
-export const createLeft = (): Left => ({ ...createLeftovers(), hasWritten: false, written: 0 });
+export const createLeft = (): Left => ({
+  ...createLeftovers(),
+  hasWritten: false,
+  written: 0,
+  isSeparate: false,
+});
+
+/** A job that must be the only one of its group has to wait for the next one. */
+export class LaterGroup extends Error {}
 
 /** The size of a value that is not text, and the overhead of a text. */
 const valueBytes = 16;
@@ -44,8 +54,12 @@ function countRows(rows: readonly (readonly unknown[])[]): number {
   return bytes;
 }
 
-/** The writer's session for one job; it throws once the job has ended. */
-export function createTransaction(writer: Writer, left: Left, isOpen: () => boolean): Transaction {
+/** The writer's session for one job; it throws once the job has ended. @param isFirst whether it begins its group */
+export function createTransaction(
+  writer: Writer,
+  left: Left,
+  { isFirst, isOpen }: { readonly isFirst: boolean; readonly isOpen: () => boolean },
+): Transaction {
   const { session } = writer;
   const check = () => {
     if (!isOpen()) throw new Error('A session was used after its transaction had ended.');
@@ -55,6 +69,11 @@ export function createTransaction(writer: Writer, left: Left, isOpen: () => bool
     left.written += countWritten(values);
   };
   return {
+    separate() {
+      check();
+      if (!isFirst) throw new LaterGroup();
+      left.isSeparate = true;
+    },
     async all(query) {
       check();
       const rows = await session.all(query);

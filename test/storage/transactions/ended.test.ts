@@ -14,6 +14,7 @@ const insertion = sql`insert into written (name) values (${name})`;
 
 /** The methods of a transaction: reading, writing, and deferring work to its end. */
 const uses: Readonly<Record<string, (session: Transaction, database: Database) => unknown>> = {
+  separate: session => session.separate(),
   all: (session, { build }) => session.all(sql`select 1`.compile(build)),
   first: (session, { build }) => session.first(sql`select 1`.compile(build)),
   run: (session, { build }) => session.run(insertion.compile(build)),
@@ -33,7 +34,7 @@ const uses: Readonly<Record<string, (session: Transaction, database: Database) =
 };
 
 /** On PostgreSQL, work deferred to the end of a transaction that has already ended is ignored instead of refused. */
-const leaving = ['writeDeferred', 'increment', 'atEnd', 'onCommit'];
+const leaving = ['separate', 'writeDeferred', 'increment', 'atEnd', 'onCommit'];
 
 describeOnDatabases('a session that is used after its transaction on %s', kind => {
   let service: TestService;
