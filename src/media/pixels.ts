@@ -38,20 +38,45 @@ export async function decodePixels(image: Bun.Image): Promise<Pixels> {
   }
   const rows = await inflateAll(Buffer.concat(data));
   const row = width * channels;
+  for (let y = 0; y < height; y++)
+    if (rows[y * (row + 1)] !== 0)
+      throw new Error('a PNG without compression has a filter: Bun.Image has changed');
   const rgba = new Uint8Array(row * height);
-  for (let y = 0; y < height; y++) {
-    const start = y * (row + 1);
-    if (rows[start] !== 0) throw new Error('a PNG without compression has a filter: Bun.Image has changed');
-    rgba.set(rows.subarray(start + 1, start + 1 + row), y * row);
-  }
+  await copyInTurns(
+    { bytes: rows, start: 1, step: row + 1 },
+    { bytes: rgba, start: 0, step: row },
+    row,
+    height,
+  );
   return { width, height, rgba, profile };
+}
+
+/** Rows of bytes: where the first begins, and how far the next is. */
+interface Rows {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly step: number;
+}
+
+/** Copies rows of this length, in turns: a picture may have tens of megabytes. */
+async function copyInTurns(from: Rows, to: Rows, length: number, count: number): Promise<void> {
+  for (let y = 0; y < count; y++) {
+    const start = from.start + y * from.step;
+    to.bytes.set(from.bytes.subarray(start, start + length), to.start + y * to.step);
+    await takeTurn();
+  }
 }
 
 /** Encodes pixels as a PNG that Bun.Image can read. */
 export async function encodePng({ width, height, rgba, profile }: Pixels): Promise<Uint8Array> {
   const row = width * channels;
   const rows = new Uint8Array((row + 1) * height);
-  for (let y = 0; y < height; y++) rows.set(rgba.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
+  await copyInTurns(
+    { bytes: rgba, start: 0, step: row },
+    { bytes: rows, start: 1, step: row + 1 },
+    row,
+    height,
+  );
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
@@ -75,27 +100,26 @@ function buildChunk(type: string, content: Uint8Array): Uint8Array {
 }
 
 /** Crops a picture to a smaller size around its middle. */
-export function cutOut(pixels: Pixels, width: number, height: number): Pixels {
+export async function cutOut(pixels: Pixels, width: number, height: number): Promise<Pixels> {
   const left = Math.floor((pixels.width - width) / 2);
   const top = Math.floor((pixels.height - height) / 2);
   const rgba = new Uint8Array(width * height * channels);
-  for (let y = 0; y < height; y++) {
-    const start = ((top + y) * pixels.width + left) * channels;
-    rgba.set(pixels.rgba.subarray(start, start + width * channels), y * width * channels);
-  }
+  const [row, step] = [width * channels, pixels.width * channels];
+  const from = { bytes: pixels.rgba, start: (top * pixels.width + left) * channels, step };
+  await copyInTurns(from, { bytes: rgba, start: 0, step: row }, row, height);
   return { ...pixels, width, height, rgba };
 }
 
 /** Places a picture in a larger one that is transparent elsewhere. */
-export function placeWithin(
+export async function placeWithin(
   pixels: Pixels,
   { width, height }: { readonly width: number; readonly height: number },
   { left, top }: { readonly left: number; readonly top: number },
-): Pixels {
+): Promise<Pixels> {
   const rgba = new Uint8Array(width * height * channels);
-  const row = pixels.width * channels;
-  for (let y = 0; y < pixels.height; y++)
-    rgba.set(pixels.rgba.subarray(y * row, (y + 1) * row), ((top + y) * width + left) * channels);
+  const [row, step] = [pixels.width * channels, width * channels];
+  const to = { bytes: rgba, start: (top * width + left) * channels, step };
+  await copyInTurns({ bytes: pixels.rgba, start: 0, step: row }, to, row, pixels.height);
   return { ...pixels, width, height, rgba };
 }
 

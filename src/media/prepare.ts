@@ -13,6 +13,7 @@ import {
 import { createUnsupportedImageError, inspectImage, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
 import { computeMeanColour, decodePixels, requireDecoded } from './pixels.ts';
+import { computeHash } from './store/store.ts';
 
 export interface PreparedImage {
   /** The SHA-256 of the bytes in hexadecimal, which is also the name of the file. */
@@ -44,11 +45,7 @@ export async function prepareImage(
     const image = new Bun.Image(first?.file ?? bytes, { maxPixels: limits.pixels });
     return computeMeanColour(await decodePixels(image.resize(sample, sample, { filter: 'box' })));
   });
-  return { hash: hashBytes(bytes), bytes, type, width, height, colour };
-}
-
-export function hashBytes(bytes: Uint8Array): string {
-  return new Bun.CryptoHasher('sha256').update(bytes).digest('hex');
+  return { hash: await computeHash(bytes), bytes, type, width, height, colour };
 }
 
 /** Turns a picture upright, as not every program reads the EXIF of a PNG or WebP. Animations stay as they are. */

@@ -100,8 +100,8 @@ export async function makeVariant(
     const isOpaque = type === 'image/jpeg' || request.format !== 'jpeg';
     if (cut === undefined && part === undefined && isOpaque) return encode(resized, request.format);
     const decoded = await decodePixels(resized);
-    const pixels = part === undefined ? decoded : placeWithin(decoded, whole, part);
-    const shown = cut === undefined ? pixels : cutOut(pixels, cut.width, cut.height);
+    const pixels = part === undefined ? decoded : await placeWithin(decoded, whole, part);
+    const shown = cut === undefined ? pixels : await cutOut(pixels, cut.width, cut.height);
     const final: Pixels = isOpaque ? shown : await onWhite(shown);
     return encode(new Bun.Image(await encodePng(final)), request.format);
   });

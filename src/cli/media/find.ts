@@ -1,8 +1,7 @@
 /** Finds disagreements between the files of images, their rows, and the images that products show. */
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
-import { hashBytes } from '../../media/prepare.ts';
-import type { FileStore, StoredFile } from '../../media/store/store.ts';
+import { type FileStore, matchesHash, type StoredFile } from '../../media/store/store.ts';
 import { findHash } from '../../resources/products/members/uploads.ts';
 import { productOf } from '../../resources/products/row.ts';
 import type { Builder, Database, Session } from '../../storage/database.ts';
@@ -90,7 +89,7 @@ async function findDamage(
   if (file.size !== size) return `it has ${file.size} bytes, and had ${size}`;
   if (!content) return undefined;
   const bytes = await store.read(file.hash);
-  return bytes === undefined || hashBytes(bytes) === file.hash
+  return bytes === undefined || (await matchesHash(bytes, file.hash))
     ? undefined
     : 'its content is not what its name says';
 }

@@ -52,15 +52,19 @@ export const getShelf = (hash: string): string => hash.slice(0, 2);
 /** The number of bytes that are hashed at once, in about a millisecond. */
 const hashedAtOnce = 1024 * 1024;
 
-/** Whether the content of a file matches its name. */
-export async function matchesHash(bytes: Uint8Array, hash: string): Promise<boolean> {
+/** The SHA-256 of a file in hexadecimal, which is its name. */
+export async function computeHash(bytes: Uint8Array): Promise<string> {
   const hasher = new Bun.CryptoHasher('sha256');
   for (let start = 0; start < bytes.length; start += hashedAtOnce) {
     hasher.update(bytes.subarray(start, start + hashedAtOnce));
     await takeTurn();
   }
-  return hasher.digest('hex') === hash;
+  return hasher.digest('hex');
 }
+
+/** Whether the content of a file matches its name. */
+export const matchesHash = async (bytes: Uint8Array, hash: string): Promise<boolean> =>
+  (await computeHash(bytes)) === hash;
 
 /** @param cause the error of the system or the server */
 export function createStoreUnavailableError(cause: unknown): HttpError {
