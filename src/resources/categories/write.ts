@@ -1,7 +1,7 @@
 /** The statements of categories, and the creation of a category with its event. */
 import { type RawBuilder, sql } from 'kysely';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
-import { findFreeSlug, getPathsBelow, separator, toSlug } from '../../storage/categories/names.ts';
+import { getPathsBelow, separator, toSlug } from '../../storage/categories/names.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
@@ -67,6 +67,10 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
   const names = sql.join(['id', ...categoryColumns].map(name => sql.ref(name)));
   const readNumber = async (session: Session, query: RawBuilder<{ number: number | null }>) =>
     (await session.first(query.compile(build)))?.number ?? undefined;
+  const bySlug = prepareQuery<{ slug: string }, { id: number }>(
+    build,
+    ({ slug }) => sql`select id from categories where slug = ${slug}`,
+  );
 
   return {
     byPath: prepareQuery<{ path: string }, StoredCategory>(
@@ -109,11 +113,19 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
         where parent_id = ${id}`;
       return (await readNumber(session, query)) ?? 0;
     },
-    async freeSlug(session: Session, slug: string) {
-      const query = sql<{ slug: string }>`select slug from categories
-        where slug = ${slug} or (slug >= ${`${slug}-`} and slug < ${`${slug}.`})`;
-      const taken = new Set((await session.all(query.compile(build))).map(row => row.slug));
-      return findFreeSlug(slug, one => taken.has(one));
+    /** The slug, or the slug with a free number after it: of many equal names, few numbers are looked up. */
+    async freeSlug(session: Session, slug: string): Promise<string> {
+      const toNumbered = (number: number) => (number === 1 ? slug : `${slug}-${number}`);
+      const isTaken = async (number: number) =>
+        (await session.first(bySlug({ slug: toNumbered(number) }))) !== undefined;
+      let [taken, free] = [0, 1];
+      while (await isTaken(free)) [taken, free] = [free, free * 2];
+      while (free - taken > 1) {
+        const middle = Math.floor((taken + free) / 2);
+        if (await isTaken(middle)) taken = middle;
+        else free = middle;
+      }
+      return toNumbered(free);
     },
   };
 }

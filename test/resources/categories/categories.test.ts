@@ -61,8 +61,10 @@ describeOnDatabases('categories on %s', kind => {
 
   test('slugs are unique: a derived slug is numbered, and a given slug that is taken is refused', async () => {
     const name = `Lamps ${fresh()}`;
-    const [one, two] = [await add(name), await add(name, { parentId: (await add(fresh())).id })];
-    expect(two.slug).toBe(`${one.slug}-2`);
+    const one = await add(name);
+    const others: Category[] = [];
+    for (const { id } of await chain(9)) others.push(await add(name, { parentId: id }));
+    expect(others.map(({ slug }) => slug)).toEqual(others.map((_, at) => `${one.slug}-${at + 2}`));
     await play(service, {
       name: 'slug taken',
       method: 'POST',
@@ -72,7 +74,7 @@ describeOnDatabases('categories on %s', kind => {
       status: 409,
       error: 'DUPLICATE',
     });
-    expect(await listed(`slug=${two.slug}`)).toEqual([await read(two.id)]);
+    expect(await listed(`slug=${one.slug}-2`)).toEqual([await read(others[0]?.id ?? 0)]);
   });
 
   test('a category created after a sibling with the highest position gets the same position', async () => {
