@@ -27,6 +27,8 @@ interface Work<Update, Row, Old, Change> {
   /** @throws HttpError if the change is not valid for this row */
   changeOf(row: Row, old: Old, update: Update): Change | Promise<Change>;
   write(changes: readonly Change[]): Promise<unknown>;
+  /** Called once after all writes. */
+  finish?(): Promise<unknown>;
 }
 
 interface Bulk<Update, Row, Old, Change> extends Work<Update, Row, Old, Change> {
@@ -135,6 +137,7 @@ async function changeTogether<Update extends object, Row extends { readonly id: 
   for (const { entry, change } of planned)
     if (isAlone(entry))
       await changeOne(name, entry, () => writeNamingMember(entry.update, () => bulk.write([change])));
+  if (planned.length > 0) await bulk.finish?.();
   return replyOk({ updated: planned.length });
 }
 

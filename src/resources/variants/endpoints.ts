@@ -129,7 +129,8 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
       unique: ['sku', 'options'],
       errors: ['DUPLICATE'],
       async begin(session, { params: { id }, cause }, ids) {
-        const product = productOf(await lockProduct(session, { id }));
+        const locked = await lockProduct(session, { id });
+        const product = productOf(locked);
         return {
           rows: await store.lockMany(session, id, ids),
           read: variantOf,
@@ -139,9 +140,8 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
             refuseUnfit(product, old, fields);
             return { before, fields };
           },
-          // The product is read again, since an earlier write may have changed its summary.
-          write: async (changes: readonly VariantChange[]) =>
-            store.update(session, await lockProduct(session, { id }), changes, cause()),
+          write: (changes: readonly VariantChange[]) => store.writeChanges(session, changes, cause()),
+          finish: () => products.updateVariantSummary(session, locked, 0, cause()),
         };
       },
     }),

@@ -12,6 +12,7 @@ import type { Condition } from '../../storage/list/request.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { searchCollection } from '../../storage/search/index.ts';
 import { takeTurn } from '../../turns/index.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { ProductStore } from '../products/store.ts';
@@ -90,6 +91,28 @@ export function createVariantStore(
     return stored;
   }
 
+  /** Updates variants of one locked product, without its summary of them. @throws as `insert` */
+  async function writeChanges(
+    session: Transaction,
+    changes: readonly VariantChange[],
+    cause: Cause,
+  ): Promise<StoredVariant[]> {
+    const all = await mapInSlices(changes, change => toWrittenVariant(change, cause.at));
+    await makeRoom(session, all);
+    const stored: StoredVariant[] = [];
+    for (const { before, old, fields, row } of all) {
+      await takeTurn();
+      notifySearch(session, old, fields);
+      await session.run(statements.updateOne({ id: before.id, ...row }));
+      stored.push({ ...toStored(row), id: before.id });
+    }
+    const recorded = stored.map((after, index) =>
+      buildVariantChange('updated', changes[index]?.before, after),
+    );
+    await outbox.recordAll(session, recorded, cause);
+    return stored;
+  }
+
   return {
     /** Frequently read variants, each with its cached response. */
     rows,
@@ -154,6 +177,8 @@ export function createVariantStore(
       await insertRows(session, made, cause);
     },
 
+    writeChanges,
+
     /** Updates variants of one product, which may exchange skus and combinations. @throws as `insert` */
     async update(
       session: Transaction,
@@ -161,23 +186,7 @@ export function createVariantStore(
       changes: readonly VariantChange[],
       cause: Cause,
     ): Promise<StoredVariant[]> {
-      const all: WrittenVariant[] = [];
-      for (const change of changes) {
-        await takeTurn();
-        all.push(toWrittenVariant(change, cause.at));
-      }
-      await makeRoom(session, all);
-      const stored: StoredVariant[] = [];
-      for (const { before, old, fields, row } of all) {
-        await takeTurn();
-        notifySearch(session, old, fields);
-        await session.run(statements.updateOne({ id: before.id, ...row }));
-        stored.push({ ...toStored(row), id: before.id });
-      }
-      const recorded = stored.map((after, index) =>
-        buildVariantChange('updated', changes[index]?.before, after),
-      );
-      await outbox.recordAll(session, recorded, cause);
+      const stored = await writeChanges(session, changes, cause);
       await products.updateVariantSummary(session, product, 0, cause);
       return stored;
     },

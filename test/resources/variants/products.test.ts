@@ -231,6 +231,24 @@ describeOnDatabases('variants on %s', kind => {
     expect(await shown(product)).toEqual([3, [3, 3], 2, true]);
   });
 
+  test('a bulk update changes the product once, although each sku is written alone', async () => {
+    const product = await shirt();
+    const sizes = ['S', 'M', 'L'];
+    const updates: { readonly id: number; readonly update: object }[] = [];
+    for (const [at, size] of sizes.entries()) {
+      const { id } = await add(product, { ...chosen(size), price: 9 });
+      updates.push({ id, update: { sku: `${size}-${crypto.randomUUID()}`, price: 5 - at } });
+    }
+    const of = async (resource: string) =>
+      (await call(service, { path: `/v1/events?resource=${resource}&perPage=100&order=desc`, as: 'admin' }))
+        .body.data;
+    const [{ id: last }] = await of('product');
+    expect((await send('PATCH', pathsOf(product), { updates })).body).toEqual({ updated: sizes.length });
+    expect(await shown(product)).toEqual([3, [3, 5], sizes.length, true]);
+    const written = (await of('product')).filter(({ id }: { id: number }) => id > last);
+    expect(written).toMatchObject([{ resourceId: product.id, before: { price: 9 }, after: { price: 3 } }]);
+  });
+
   test('are deleted with their product, each with an event', async () => {
     const product = await shirt();
     const made = [await add(product, chosen('S')), await add(product, chosen('M'))];
