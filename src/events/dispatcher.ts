@@ -99,12 +99,31 @@ function createCounters(consumers: readonly Consumer[]) {
   return { numbers, count };
 }
 
+/** A database that cannot be used holds up all deliveries; data that the disk has corrupted, only those that read it. */
+const isOwnFault = (error: unknown): boolean =>
+  !(error instanceof StorageError) || error.kind === 'unique' || error.kind === 'damaged';
+
+/** Logs each change of state once: otherwise every poll would log it. */
+function createStateLog(log: Log) {
+  const unreached = new Set<string>();
+  return {
+    noteUnreached(queue: string, error: unknown): void {
+      if (!unreached.has(queue))
+        log.warn('deliveries are paused: the database cannot be used', { queue, ...describeError(error) });
+      unreached.add(queue);
+    },
+    noteReached(queue: string): void {
+      if (unreached.delete(queue)) log.info('deliveries resumed', { queue });
+    },
+  };
+}
+
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, clock, log, consumers } = options;
   const stored = createDeliveries(database);
   const { numbers, count } = createCounters(consumers);
   let stopped = false;
-  const unreached = new Set<string>();
+  const { noteReached, noteUnreached } = createStateLog(log);
   const outside = createAttempts(stored, { database, clock, slowMs: options.slowMs ?? defaultSlowMs });
 
   /** The next delivery; none once the dispatcher stops, even if it was stopped during the search. */
@@ -131,9 +150,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         await stored.remove(session, claimed);
       });
     } catch (error) {
-      // A database failure is not the delivery's fault, so it does not count as an attempt.
-      const isItsOwn = !(error instanceof StorageError) || error.kind === 'unique';
-      if (claimed === undefined || !isItsOwn) throw error;
+      if (claimed === undefined || !isOwnFault(error)) throw error;
       await postpone(consumer.queue, claimed, error);
       return true;
     }
@@ -154,11 +171,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await postpone(consumer.queue, claimed, outcome.reason);
       return true;
     }
-    count(consumer.queue, 'delivered');
-    await database.write(async session => {
-      // If another process has taken the delivery over, it delivers once more and runs `delivered` then.
-      if (await stored.remove(session, claimed)) await consumer.delivered?.(session, claimed.payload);
-    });
+    try {
+      await database.write(async session => {
+        // If another process has taken the delivery over, it delivers once more and runs `delivered` then.
+        if (await stored.remove(session, claimed)) await consumer.delivered?.(session, claimed.payload);
+      });
+      count(consumer.queue, 'delivered');
+    } catch (error) {
+      if (!isOwnFault(error)) throw error;
+      await postpone(consumer.queue, claimed, error);
+    }
     return true;
   }
 
@@ -236,17 +258,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
 
     return { wake, underWay };
-  }
-
-  /** Logged once per change of state: otherwise every poll would log it. */
-  function noteUnreached(queue: string, error: unknown): void {
-    if (!unreached.has(queue))
-      log.warn('deliveries are paused: the database cannot be used', { queue, ...describeError(error) });
-    unreached.add(queue);
-  }
-
-  function noteReached(queue: string): void {
-    if (unreached.delete(queue)) log.info('deliveries resumed', { queue });
   }
 
   const queues = consumers.map(createLanes);

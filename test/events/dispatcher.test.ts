@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { attemptsLimit, PermanentFailure } from '../../src/events/dispatcher.ts';
 import { createQueue } from '../../src/events/queue.ts';
+import { StorageError } from '../../src/storage/database.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { deliveriesOn, external } from './deliveries.ts';
 
@@ -115,6 +116,49 @@ describeOnDatabases('deliveries on %s', kind => {
     expect(await counted(queue)).toEqual([{ name: `${queue}:x`, value: 1 }]);
     expect(await left(queue)).toEqual([]);
     expect(attempts).toBe(2);
+  });
+
+  test('a delivery that meets damaged data holds back only its own key', async () => {
+    const [inside, outside] = [newQueue(), newQueue()];
+    const read = (payload: string) => {
+      if (payload === 'damaged') throw new StorageError('damaged', 'A stored document is not valid JSON');
+    };
+    let sent = 0;
+    const dispatcher = dispatcherOf([
+      { queue: inside, kind: 'internal', deliver: async (_, payload) => read(payload) },
+      {
+        queue: outside,
+        kind: 'external',
+        async deliver() {
+          sent++;
+        },
+        delivered: async (_, payload) => read(payload),
+      },
+    ]);
+    const payloads = [
+      ['a', 'damaged'],
+      ['b', 'whole'],
+    ] as const;
+    await add(inside, ...payloads);
+    await add(outside, ...payloads);
+    await dispatcher.settle();
+    const waiting = [{ payload: 'damaged', attempts: 1, failed_at: null }];
+    expect([await left(inside), await left(outside)]).toEqual([waiting, waiting]);
+    expect([...dispatcher.numbers()]).toEqual([
+      { queue: inside, delivered: 1, failed: 1 },
+      { queue: outside, delivered: 1, failed: 1 },
+    ]);
+    // Later each time, also after what is outside has been done.
+    for (const seconds of [1, 2, 4, 8]) {
+      on.service.clock.advance(seconds * 1000);
+      await dispatcher.settle();
+    }
+    on.service.clock.advance(15_000);
+    await dispatcher.settle();
+    expect(sent).toBe(6);
+    expect(on.logged().map(({ message }) => message)).not.toContain(
+      'deliveries are paused: the database cannot be used',
+    );
   });
 
   test('nothing is delivered for a transaction that was rolled back', async () => {
