@@ -218,6 +218,14 @@ describe('the pages of an invoice', () => {
     }
   });
 
+  test('give an item without a visible name a line of its own', async () => {
+    const names = ['\u200b', '\u00ad\u2060', 'Lamp'];
+    const { pages } = await pagesOf(names.map((name, index) => ({ name, price: 1 + index, quantity: 1 })));
+    const heightOf = (amount: string) => pages.flat().find(({ text }) => text === amount)?.y ?? 0;
+    expect(heightOf('1.00') - heightOf('2.00')).toBe(17);
+    expect(heightOf('2.00') - heightOf('3.00')).toBe(17);
+  });
+
   test('a currency without minor units', async () => {
     const { pages } = await pagesOf([{ name: 'Lamp', price: 12_000, quantity: 2, currency: 'JPY' }]);
     expect(pages.flat().map(({ text }) => text)).toEqual(

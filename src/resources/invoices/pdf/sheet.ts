@@ -35,7 +35,7 @@ export interface Sheet {
   moveTo(position: number): void;
   /** Begins a new page unless this much space is left on the current one. */
   reserve(height: number): void;
-  /** Splits the text into lines of at most this width. */
+  /** Splits the text into lines of at most this width; one without visible characters is an empty line. */
   wrapped(text: string, width: number, size: number): string[];
   /** @param name shown on every page, beside the page number */
   finish(name: string): Promise<Uint8Array<ArrayBuffer>>;
@@ -141,7 +141,7 @@ function measureWidth(pen: Pen, text: string, size: number, bold = false): numbe
   return width;
 }
 
-/** Breaks at spaces, and inside words that are longer than a line. */
+/** Breaks at spaces, and inside words that are longer than a line. @returns at least one line, empty if need be */
 function wrap(pen: Pen, text: string, size: number, width: number): string[] {
   const fits = (candidate: string) => measureWidth(pen, candidate, size) <= width;
   const widths = new Map<string, number>();
@@ -169,7 +169,7 @@ function wrap(pen: Pen, text: string, size: number, width: number): string[] {
       start = end;
     } while (start < characters.length);
   }
-  if (line !== '') lines.push(line);
+  if (line !== '' || lines.length === 0) lines.push(line);
   return lines;
 }
 
