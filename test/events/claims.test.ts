@@ -24,8 +24,8 @@ describeOnDatabases('claims on %s', kind => {
         return attempts === 1 ? stuck.promise : Promise.resolve();
       },
       async delivered(session, payload) {
-        await note(session, `${queue}:${payload}`);
         finishes++;
+        await note(session, `${queue}:${payload}`);
         finished.resolve();
       },
     };
