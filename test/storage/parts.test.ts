@@ -5,10 +5,15 @@ import { createDeliveries } from '../../src/events/deliveries.ts';
 import { createCommandOutbox } from '../../src/events/outbox.ts';
 import { createRetention } from '../../src/events/retention.ts';
 import { createIdempotency } from '../../src/http/idempotency.ts';
+import { isObject } from '../../src/json-object.ts';
+import { createInvoiceStore } from '../../src/resources/invoices/store.ts';
 import { createNotificationStore } from '../../src/resources/notifications/store.ts';
+import { createOrderStore } from '../../src/resources/orders/store.ts';
 import { createUserStore } from '../../src/resources/users/store.ts';
 import type { Database, Session, Transaction } from '../../src/storage/database.ts';
 import { createDependentsRemover } from '../../src/storage/table-rows.ts';
+import { invoiced } from '../support/data/invoices.ts';
+import { placeOrder } from '../support/data/orders.ts';
 import { userIdOf } from '../support/data/people.ts';
 import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
@@ -17,6 +22,7 @@ import { startTestService, type TestService } from '../support/service/service.t
 const day = 86_400_000;
 /** Long rows that one statement may delete or write, and short ones. */
 const [maxLong, maxShort] = [10, 1000];
+const hasDocument = (row: unknown) => isObject(row) && typeof row.document === 'string';
 
 describeOnDatabases('very many rows on %s', kind => {
   let service: TestService;
@@ -55,6 +61,19 @@ describeOnDatabases('very many rows on %s', kind => {
     };
     return { database, changed };
   }
+
+  /** A session for reading that reports the rows of each statement. */
+  const createCountingReads = (
+    { read }: Pick<Database, 'read'>,
+    report: (rows: readonly unknown[]) => void,
+  ): Session => ({
+    ...read,
+    async all(query) {
+      const rows = await read.all(query);
+      report(rows);
+      return rows;
+    },
+  });
 
   test('old events, deliveries and responses are deleted a few at a time', async () => {
     const now = service.clock.now();
@@ -125,6 +144,50 @@ describeOnDatabases('very many rows on %s', kind => {
       expect(changed.filter(rows => rows === maxLong).length).toBe(4);
       expect(await countRows(sql`articles where user_id = ${sql.lit(userId)}`)).toBe(0);
       expect(await countRows(sql`posts where user_id = ${sql.lit(userId)}`)).toBe(0);
+    },
+  );
+
+  test('the items of a page of orders are read a few orders at a time', async () => {
+    const { database } = service;
+    const ids: number[] = [];
+    for (let placed = 0; placed < 12; placed++) ids.push((await placeOrder(service)).order.id);
+    const read: number[] = [];
+    const counting = createCountingReads(database, rows => void read.push(rows.length));
+    const orders = createOrderStore(database, createCommandOutbox(database));
+    const items = await orders.itemsOf(counting, ids);
+    expect([...items].map(([id, some]) => [id, some.length])).toEqual(ids.map(id => [id, 1]));
+    expect(read.reduce((sum, rows) => sum + rows)).toBe(12);
+    // Each of them may have a hundred.
+    expect(Math.max(...read)).toBeLessThanOrEqual(5);
+  });
+
+  test.skipIf(kind !== 'sqlite')(
+    'the documents of a page of long invoices are read a few at a time',
+    async () => {
+      // Its customers are notified: the other tests count all notifications.
+      await using own = await startTestService(kind);
+      const { database } = own;
+      const ids: number[] = [];
+      for (let issued = 0; issued < 12; issued++) ids.push((await invoiced(own)).id);
+      await database.write(session =>
+        session.run(
+          sql`update invoices set document = document || ${' '.repeat(20_000)}`.compile(database.build),
+        ),
+      );
+      const read: number[] = [];
+      const session = createCountingReads(database, rows => void read.push(rows.filter(hasDocument).length));
+      const counting = { ...database, read: session, snapshot: work => work(session) } satisfies Database;
+      const issuer = { seller: { name: 'Catalog', address: [] }, timeZone: 'UTC' };
+      const invoices = createInvoiceStore(counting, createCommandOutbox(database), issuer);
+      const { rows } = await invoices.list({
+        conditions: [],
+        order: { column: 'id', descending: false },
+        page: { kind: 'offset', page: 1, perPage: 100 },
+      });
+      expect(rows.map(({ id, version, document }) => [id, version, document.length > 20_000])).toEqual(
+        ids.map(id => [id, 1, true]),
+      );
+      expect(Math.max(...read)).toBeLessThanOrEqual(maxLong);
     },
   );
 

@@ -102,7 +102,7 @@ export function createInvoiceStore(database: Database, outbox: Outbox, { seller,
 
   return {
     find: rows.find,
-    list: createLister<StoredInvoice>(database, { table: 'invoices', columns }),
+    list: createLister<StoredInvoice>(database, { table: 'invoices', columns, longColumns: ['document'] }),
 
     /**
      * Issues the invoice of an order, in the transaction that pays it. The number is taken in the same transaction:

@@ -9,6 +9,8 @@ import { prepareQuery } from '../../storage/prepared.ts';
 import { createSearchIndex } from '../../storage/search/index.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
+import { takeTurn } from '../../turns/index.ts';
+import { splitIntoParts } from '../../turns/slices.ts';
 import { toOrderText } from '../search/texts.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
 
@@ -35,6 +37,9 @@ export interface WholeOrder {
 export type Customer = Pick<Row<'users'>, 'id' | 'name'>;
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
+
+/** Orders whose items one statement reads: each may have a hundred, with half a megabyte of options. */
+const ordersAtOnce = 5;
 
 const itemColumns = [
   'order_id',
@@ -128,11 +133,16 @@ export function createOrderStore(database: Database, outbox: Outbox) {
     items: readItems,
     findItem: (session: Session, orderId: number, id: number) =>
       session.first(selectItems.where('order_id', '=', orderId).where('id', '=', id).compile()),
-    /** The items of many orders, by order id; one query. */
+    /** The items of many orders, by order id. They never change, so they need not be read together. */
     async itemsOf(session: Session, orderIds: readonly number[]): Promise<ReadonlyMap<number, StoredItem[]>> {
-      if (orderIds.length === 0) return new Map();
-      const query = selectItems.where('order_id', 'in', orderIds).orderBy('id');
-      return Map.groupBy(await session.all(query.compile()), item => item.order_id);
+      const items = new Map<number, StoredItem[]>();
+      for (const ids of splitIntoParts(orderIds, ordersAtOnce)) {
+        await takeTurn();
+        const query = selectItems.where('order_id', 'in', ids).orderBy('id');
+        for (const [id, some] of Map.groupBy(await session.all(query.compile()), item => item.order_id))
+          items.set(id, some);
+      }
+      return items;
     },
     /** The customers that still exist, by id. */
     async customers(session: Session, ids: readonly number[]): Promise<ReadonlyMap<number, Customer>> {

@@ -32,7 +32,9 @@ export function createPageReader<Row>(
     return rows.flatMap(row => {
       const long = read.get(row.id);
       if (row.is_long === 0) return [row];
-      return long === undefined ? [] : [{ ...row, ...long, version: row.version }];
+      if (long === undefined) return [];
+      // Without a collection, a version is a column of the row.
+      return [{ ...row, ...long, version: collection === undefined ? long.version : row.version }];
     });
   }
 
