@@ -2,7 +2,8 @@
  * Orders that are not paid in time are cancelled (ORDER_TIMEOUT), to release their reserved stock. Each order has a
  * queued delivery that is due at that time; one replica performs it, once. It first cancels an open payment with the
  * provider, so that no cancelled order is paid. If the provider says that it has been made, the order is PAID, even if
- * the report of it is lost; a payment in progress keeps the order open until its outcome is known.
+ * the report of it is lost, unless the amount is another; a payment in progress keeps the order open until its outcome
+ * is known.
  */
 import { sql } from 'kysely';
 import { type Consumer, PermanentFailure } from '../../events/dispatcher.ts';
@@ -66,26 +67,40 @@ export function createOrderTimeouts(
     });
 
   /** @throws Error if the payment is in progress: the dispatcher tries again later */
-  async function endPayment({ id }: StoredOrder): Promise<void> {
+  async function endPayment(order: StoredOrder): Promise<void> {
+    const { id } = order;
     const payment = await payments.find(database.read, id);
     if (provider === undefined || payment?.status !== 'pending' || payment.reference === null) return;
     const ended = await endAtProvider(provider, payment.reference);
     if (ended === 'in progress') throw new Error(`the payment of order ${id} is in progress`);
+    const isWhole = ended === 'made' && (await isPaid(provider, order, payment.reference));
     await database.write(session =>
       ended === 'made'
-        ? completeOpen(session, id, payment)
+        ? settleOpen(session, id, payment, isWhole)
         : payments.changeStatus(session, payment, 'cancelled', clock.now()),
     );
   }
 
-  /** Moves the order to PAID, unless it has changed since; one that is cancelled now has its payment refunded. */
-  async function completeOpen(session: Transaction, id: number, made: StoredPayment): Promise<void> {
+  /** Whether a payment that was made is that of the whole order. */
+  async function isPaid(to: PaymentProvider, order: StoredOrder, reference: string): Promise<boolean> {
+    const { id: orderId, total, currency, created_at: createdAt } = order;
+    return (await to.open({ orderId, total, currency, createdAt, at: clock.now() }, reference)).succeeded;
+  }
+
+  /**
+   * Moves the order to PAID, unless it has changed since. One that was paid with another amount is cancelled, and its
+   * payment refunded, as that of an order that is cancelled now.
+   */
+  async function settleOpen(session: Transaction, id: number, made: StoredPayment, isWhole: boolean) {
     const order = await orders.lock(session, id);
     const payment = await payments.find(session, id);
     if (order === undefined || !isOpen(order.status) || payment?.reference !== made.reference) return;
-    const cause = createCause('stripe', clock.now());
-    await payments.save(session, { ...payment, status: 'succeeded' }, cause.at);
-    await completePayment(session, { order, items: await orders.items(session, id) }, cause);
+    const whole = { order, items: await orders.items(session, id) };
+    if (isWhole) {
+      const cause = createCause('stripe', clock.now());
+      await payments.save(session, { ...payment, status: 'succeeded' }, cause.at);
+      await completePayment(session, whole, cause);
+    } else await cancel(session, whole, createCause('order-timeout', clock.now()));
   }
 
   return {

@@ -188,6 +188,26 @@ describeOnDatabases('order timeouts on %s', kind => {
     }
   });
 
+  test('an order that was paid with another amount is cancelled, and the payment refunded', async () => {
+    const stripe = fakeStripe();
+    const paying = await startTestService(kind, { ...settings, ...stripe.settings });
+    try {
+      const lamp = await addStocked(paying, 5);
+      const late = await ordered(paying, [lamp, 1]);
+      const reference: string = (await act(paying, late, 'payment')).body.payment.reference;
+      stripe.pay(reference, 1);
+      expect((await report(paying, stripe.intents.get(reference))).body.error).toBe('PAYMENT_MISMATCH');
+      paying.clock.advance(seconds * 1000);
+      await paying.settle();
+      expect((await readOrder(paying, late)).body.status).toBe('CANCELLED');
+      expect(stripe.refunds).toEqual([reference]);
+      expect(await shownOf(paying, lamp)).toEqual({ onHand: 5, reserved: 0, available: true });
+    } finally {
+      await paying.stop();
+      await stripe.stop();
+    }
+  });
+
   test('an order whose payment was in progress when it was due is cancelled once that payment has failed', async () => {
     const stripe = fakeStripe();
     const paying = await startTestService(kind, { ...settings, ...stripe.settings });

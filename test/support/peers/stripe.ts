@@ -38,8 +38,8 @@ export interface FakeStripe {
   mood: Mood;
   /** The body of every response, with 200, in place of the usual one. */
   body: string | undefined;
-  /** The customer confirms: the intent is paid. */
-  pay(id: string): void;
+  /** The customer confirms: the intent is paid. @param received by default its amount */
+  pay(id: string, received?: number): void;
   /** Changes the status of an intent in another way, such as `processing` while a bank decides. */
   move(id: string, status: string): void;
   /** Responds to the requests that arrived while Stripe was slow. */
@@ -152,9 +152,9 @@ export function fakeStripe(): FakeStripe {
     refunds,
     mood: 'well',
     body: undefined,
-    pay(id) {
+    pay(id, received) {
       const intent = requireIntent(id);
-      intents.set(id, { ...intent, status: 'succeeded', amount_received: intent.amount });
+      intents.set(id, { ...intent, status: 'succeeded', amount_received: received ?? intent.amount });
     },
     move(id, status) {
       intents.set(id, { ...requireIntent(id), status });
