@@ -208,6 +208,18 @@ describeOnDatabases('order timeouts on %s', kind => {
     }
   });
 
+  test('a payment that was opened while the former one was being cancelled stays open', async () => {
+    const { database, clock } = service;
+    const payments = createPaymentStore(database, createQueue(database));
+    const { id } = await ordered(service, [await addStocked(service, 1), 1]);
+    const opened = { order_id: id, provider: 'stripe', reference: 'pi_new', status: 'pending' } as const;
+    await database.write(async session => {
+      await payments.save(session, opened, clock.now());
+      await payments.changeStatus(session, { ...opened, reference: 'pi_old' }, 'cancelled', clock.now());
+    });
+    expect(await payments.find(database.read, id)).toEqual(opened);
+  });
+
   test('an order whose payment was in progress when it was due is cancelled once that payment has failed', async () => {
     const stripe = fakeStripe();
     const paying = await startTestService(kind, { ...settings, ...stripe.settings });
