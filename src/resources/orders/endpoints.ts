@@ -48,7 +48,7 @@ export function createOrderEndpoints(stores: Stores): Endpoint[] {
     name: 'orders',
     list: orders.list,
     sortColumns: schema.sortColumns,
-    /** Reads orders with their items, some orders at a time, and customers. */
+    /** Reads orders with their items and customers; only the number of items decides how many queries that takes. */
     async textsOf(context: RequestContext, rows: readonly StoredOrder[]) {
       const views = await readViews(orders, database.read, rows);
       return ({ id }: StoredOrder) => {

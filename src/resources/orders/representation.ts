@@ -85,7 +85,7 @@ const addAddress = (item: OrderItem, orderId: number, url: RequestUrl) => ({
   _links: addSelfLink(buildAddress(url, 'orders', orderId, 'items', item.id)),
 });
 
-/** Reads the items and customers of orders; customers with one query. */
+/** Reads the items and customers of orders; the number of queries depends only on the number of items. */
 export async function readViews(
   store: OrderStore,
   session: Session,

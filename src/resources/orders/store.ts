@@ -10,7 +10,6 @@ import { createSearchIndex } from '../../storage/search/index.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import { takeTurn } from '../../turns/index.ts';
-import { splitIntoParts } from '../../turns/slices.ts';
 import { toOrderText } from '../search/texts.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
 
@@ -38,8 +37,8 @@ export type Customer = Pick<Row<'users'>, 'id' | 'name'>;
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
 
-/** Orders whose items one statement reads: each may have a hundred, with half a megabyte of options. */
-const ordersAtOnce = 5;
+/** Items that one statement reads, with at most 2.5 MB of options; more than one order has. */
+const itemsAtOnce = 500;
 
 const itemColumns = [
   'order_id',
@@ -136,11 +135,15 @@ export function createOrderStore(database: Database, outbox: Outbox) {
     /** The items of many orders, by order id. They never change, so they need not be read together. */
     async itemsOf(session: Session, orderIds: readonly number[]): Promise<ReadonlyMap<number, StoredItem[]>> {
       const items = new Map<number, StoredItem[]>();
-      for (const ids of splitIntoParts(orderIds, ordersAtOnce)) {
+      let unread = orderIds.toSorted((one, other) => one - other);
+      while (unread.length > 0) {
         await takeTurn();
-        const query = selectItems.where('order_id', 'in', ids).orderBy('id');
-        for (const [id, some] of Map.groupBy(await session.all(query.compile()), item => item.order_id))
-          items.set(id, some);
+        const query = selectItems.where('order_id', 'in', unread).orderBy('order_id').orderBy('id');
+        const rows = await session.all(query.limit(itemsAtOnce).compile());
+        for (const [id, some] of Map.groupBy(rows, item => item.order_id)) items.set(id, some);
+        // The last order may have further items: it is read again.
+        const last = rows.length < itemsAtOnce ? undefined : rows.at(-1)?.order_id;
+        unread = last === undefined ? [] : unread.slice(unread.indexOf(last));
       }
       return items;
     },
