@@ -40,6 +40,12 @@ function countTaken(source: ColumnSource, changes: readonly Change[]): number {
   return count;
 }
 
+/**
+ * A change during the read of a column. Even if it left the value of the row, the read may have missed the row: it may
+ * have moved along the index whose order the read follows.
+ */
+const toCreation = (change: Change): Change => ({ ...change, before: undefined });
+
 export interface Columns {
   /**
    * Runs work with the columns as of a check that is made now, without those that have too many values, alone or together
@@ -109,7 +115,8 @@ export function createColumns(
         await column?.arrange();
         return column;
       },
-      (column, replayed) => {
+      (column, changed) => {
+        const replayed = changed.map(toCreation);
         if (column === undefined || countTaken(source, replayed) > maxTaken) return;
         room.keep({ source, column });
         apply(source, column, replayed);
