@@ -3,8 +3,10 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { CompiledQuery } from 'kysely';
 import { products } from '../../src/resources/products/row.ts';
+import { createAttributeCondition } from '../../src/storage/attributes/condition.ts';
 import { createBulk } from '../../src/storage/bulk.ts';
 import { createListIndex } from '../../src/storage/list/affected.ts';
+import type { Condition } from '../../src/storage/list/request.ts';
 import { sendRows } from '../../src/storage/postgres/bulk/copy.ts';
 import { toDocumentWords, toDocumentWordsInSlices } from '../../src/storage/search/text/words.ts';
 import { arrangeDeferredRows } from '../../src/storage/transactions.ts';
@@ -79,9 +81,37 @@ test('a change of very many values is compared with few lists without reading th
   index.add(all);
   const values = { id: 1, tag: tags, category: ['a', 'a > b'] };
   const change = { id: 1, before: values, after: values, document: null };
-  expect([index.concerned(change), looked]).toEqual([[all], 0]);
+  expect([index.concerned(change), looked]).toEqual([[{ list: all, had: true, has: true }], 0]);
   index.delete(all);
   expect(index.concerned(change)).toEqual([]);
+});
+
+test('a change of very many values of an attribute is compared with very many lists, which each value is read for once', () => {
+  let read = 0;
+  const sizes = new Proxy(
+    Array.from({ length: 200 }, (_, index) => `0size ${index}`),
+    {
+      get(target, name, receiver) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) read += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    },
+  );
+  const index = createListIndex<{ readonly conditions: readonly Condition[] }>(products);
+  const createList = (text: string) => ({
+    conditions: [createAttributeCondition('size', { of: 'equal', texts: [text] })],
+  });
+  for (let list = 0; list < 10_000; list++) index.add(createList(`none ${list}`));
+  const [first, last] = [createList('size 0'), createList('size 199')];
+  index.add(first);
+  index.add(last);
+  const values = { id: 1, 'attr.size': sizes };
+  const change = { id: 1, before: values, after: { id: 1, 'attr.size': ['0size 199'] }, document: null };
+  expect(index.concerned(change)).toEqual([
+    { list: first, had: true, has: false },
+    { list: last, had: true, has: true },
+  ]);
+  expect(read).toBe(200);
 });
 
 test('words collected in slices equal those collected in one go', async () => {

@@ -93,8 +93,8 @@ export function createCachedLists(
       return;
     }
     for (const change of all) {
-      for (const list of index.concerned(change)) {
-        if (making.get(list.key) === list || isPageAffected(list, change)) forget(list);
+      for (const one of index.concerned(change)) {
+        if (making.get(one.list.key) === one.list || isPageAffected(one, change)) forget(one.list);
       }
     }
   }

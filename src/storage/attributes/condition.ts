@@ -1,6 +1,5 @@
 /** Filters by attributes of products: as SQL, and as tests of the row in an event. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Values } from '../changes/change.ts';
 import { type IndexedValue, kinds, parseToken } from './values.ts';
 
 /** One value between bounds. */
@@ -103,8 +102,17 @@ export function isWithinBound({ operator, value }: Bound, number: number): boole
   return operator === '>' ? number > value : number >= value;
 }
 
-/** Whether some value of the row in an event matches a condition. */
-export function matchesAttribute({ column, test }: AttributeCondition, values: Values): boolean {
-  const tokens = values[column];
-  return Array.isArray(tokens) && tokens.some(token => matchesTest(test, parseToken(token)));
+/** @returns a function that tests whether some value of a row in an event matches; the values are parsed only once */
+export function createTokensTest(tokens: readonly string[]): (test: AttributeTest) => boolean {
+  const [texts, numbers] = [new Set<string>(), new Set<string>()];
+  const ordered: Record<'number' | 'date', number[]> = { number: [], date: [] };
+  for (const { kind, text, number } of tokens.map(parseToken)) {
+    texts.add(text);
+    if (kind === kinds.number) numbers.add(text);
+    if (number !== null) ordered[kind === kinds.number ? 'number' : 'date'].push(number);
+  }
+  return test =>
+    test.of === 'equal'
+      ? test.texts.some(text => texts.has(text)) || test.numbers?.some(text => numbers.has(text)) === true
+      : ordered[test.of].some(number => test.bounds.every(bound => isWithinBound(bound, number)));
 }

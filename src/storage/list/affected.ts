@@ -1,21 +1,36 @@
 /** Finds the lists that a change concerns: those whose filter the row matched before, or matches after the change. */
-import { matchesAttribute } from '../attributes/condition.ts';
+import { type AttributeTest, createTokensTest } from '../attributes/condition.ts';
 import { type Change, type Collection, isSameValue, type Values } from '../changes/change.ts';
 import type { ColumnCondition, Condition, Key, ListRequest } from './request.ts';
 
-/** Whether a row matches, or may match, a filter: unknown values count as matching. */
-export function matchesConditions(conditions: readonly Condition[], values: Values | undefined): boolean {
-  return (
-    values !== undefined &&
-    conditions.every(condition =>
-      condition.operator === 'attribute'
-        ? matchesAttribute(condition, values)
-        : matchesValue(condition, values[condition.column]),
-    )
-  );
+/**
+ * @returns a function that tests whether a row matches, or may match, a filter: unknown values count as matching. What a
+ * row has several of is prepared once, since thousands of filters may be compared with hundreds of values.
+ */
+export function createRowTest(values: Values | undefined): (conditions: readonly Condition[]) => boolean {
+  if (values === undefined) return () => false;
+  const getList = (column: string): readonly string[] => {
+    const found = values[column];
+    return Array.isArray(found) ? found : [];
+  };
+  const tests = new Map<string, (test: AttributeTest) => boolean>();
+  const createTest = (column: string) => createTokensTest(getList(column));
+  const sets = new Map<string, ReadonlySet<string>>();
+  const createSet = (column: string) => new Set(getList(column));
+  const matches = (condition: Condition): boolean => {
+    const { column } = condition;
+    if (condition.operator === 'attribute')
+      return tests.getOrInsertComputed(column, createTest)(condition.test);
+    const found = values[column];
+    const isList = typeof found === 'object' && found !== null;
+    return matchesValue(condition, isList ? sets.getOrInsertComputed(column, createSet) : found);
+  };
+  return conditions => conditions.every(matches);
 }
 
-function matchesValue(condition: ColumnCondition, found: Values[string] | undefined): boolean {
+type Found = Exclude<Values[string], readonly string[]> | ReadonlySet<string>;
+
+function matchesValue(condition: ColumnCondition, found: Found | undefined): boolean {
   const { operator, value } = condition;
   if (found === undefined) return true;
   if (operator === 'is null') return found === null;
@@ -28,8 +43,8 @@ function matchesValue(condition: ColumnCondition, found: Values[string] | undefi
   return operator === '>' ? found > value : found >= value;
 }
 
-const isFound = (value: string | number, found: Values[string]): boolean =>
-  Array.isArray(found) ? found.includes(String(value)) : found === value;
+const isFound = (value: string | number, found: Found): boolean =>
+  found instanceof Set ? found.has(String(value)) : found === value;
 
 /** Maximum number of comparisons of changes with lists in one turn of the event loop: some milliseconds of work. */
 const maxCompared = 20_000;
@@ -50,6 +65,13 @@ export interface Filtered {
 /** The conditions that decide whether a row affects a list: a facet also counts rows that fail its own condition. */
 function getWatched({ conditions, facets }: Filtered): readonly Condition[] {
   return facets === undefined ? conditions : conditions.filter(({ column }) => !facets.includes(column));
+}
+
+/** A list that a change concerns, and whether the row matched its filter before the change, and matches it now. */
+export interface Concerned<List> {
+  readonly list: List;
+  readonly had: boolean;
+  readonly has: boolean;
 }
 
 /** Indexes lists by a value in their filters: a change is compared with lists that name one of its values, or none. */
@@ -106,13 +128,15 @@ export function createListIndex<List extends Filtered>({ events }: Collection) {
       others.clear();
       naming.clear();
     },
-    concerned(change: Change): List[] {
-      const found: List[] = [];
+    concerned(change: Change): Concerned<List>[] {
+      const found: Concerned<List>[] = [];
+      const [matched, matches] = [createRowTest(change.before), createRowTest(change.after)];
       for (const some of selectCandidates(change)) {
         for (const list of some) {
-          const conditions = getWatched(list);
-          if (matchesConditions(conditions, change.before) || matchesConditions(conditions, change.after))
-            found.push(list);
+          const [had, has] = [matched(list.conditions), matches(list.conditions)];
+          const watched = getWatched(list);
+          if (had || has || (watched !== list.conditions && (matched(watched) || matches(watched))))
+            found.push({ list, had, has });
         }
       }
       return found;
@@ -125,18 +149,18 @@ export interface ShownPage extends Pick<ListRequest, 'conditions' | 'facets' | '
   readonly rows: readonly Key[];
 }
 
-/** Whether a page may differ after a change of a row that is or was in its list. */
-export function isPageAffected(shown: ShownPage, change: Change): boolean {
-  const { conditions, facets, order, page, rows } = shown;
+/** Whether a page may differ after a change that concerns its list. */
+export function isPageAffected({ list, had, has }: Concerned<ShownPage>, change: Change): boolean {
+  const { facets, order, page, rows } = list;
   const { id, before, after } = change;
   if (facets !== undefined) {
-    if (areCountsAffected(shown, change)) return true;
+    if (areCountsAffected(list, change)) return true;
     // The facets count the row as before, and the list has never had it.
-    if (!matchesConditions(conditions, before) && !matchesConditions(conditions, after)) return false;
+    if (!had && !has) return false;
   }
   const [first, last] = [rows[0], rows.at(-1)];
   // The list has one row more or fewer: the total changes.
-  if (!matchesConditions(conditions, before) || !matchesConditions(conditions, after)) return true;
+  if (!had || !has) return true;
   if (first === undefined || last === undefined || rows.some(row => row.id === id)) return true;
   const [old, now] = [before?.[order.column], after?.[order.column]];
   if (old === now && old !== undefined) return false;

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Change, Changes, Collection } from '../changes/change.ts';
-import { compareKeys, createListIndex, matchesConditions, selectComparable } from './affected.ts';
+import { type Concerned, compareKeys, createListIndex, selectComparable } from './affected.ts';
 import type { Key, ListedAt, ListRequest, Positioned } from './request.ts';
 
 export interface ListPositions extends Pick<ListRequest, 'conditions' | 'order'> {
@@ -28,7 +28,7 @@ export function createListPositionCache(changes: Changes, collection: Collection
   changes.follow(collection, committed => {
     const all = selectComparable(committed, lists.size);
     if (all === undefined) lists.clear();
-    for (const change of all ?? []) for (const list of index.concerned(change)) applyChange(list, change);
+    for (const change of all ?? []) for (const one of index.concerned(change)) applyChange(one, change);
   });
   return {
     get: (name: string) => lists.get(name),
@@ -79,9 +79,8 @@ export function noteAnchor({ anchors }: ListPositions, offset: number, key: Key)
   if (anchors.size < anchorsPerList || anchors.has(offset)) anchors.set(offset, key);
 }
 
-function applyChange(list: ListPositions, { id, before, after }: Change): void {
-  const { conditions, order, anchors } = list;
-  const [had, has] = [matchesConditions(conditions, before), matchesConditions(conditions, after)];
+function applyChange({ list, had, has }: Concerned<ListPositions>, { id, before, after }: Change): void {
+  const { order, anchors } = list;
   list.total += Number(has) - Number(had);
   const [old, now] = [before?.[order.column], after?.[order.column]];
   if (had && has && old === now && old !== undefined) return;

@@ -10,7 +10,7 @@ import { readPaced } from '../../../turns/slices.ts';
 import type { Change } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
-import { createListIndex, matchesConditions, selectComparable } from '../affected.ts';
+import { type Concerned, createListIndex, createRowTest, selectComparable } from '../affected.ts';
 import { type Ordered, readOrderedPage, readRowsByKeys } from '../pages.ts';
 import type { ListQueries, Versioned } from '../queries.ts';
 import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.ts';
@@ -71,7 +71,7 @@ export function createSortedLists<Row>(
     apply(committed) {
       const all = selectComparable(committed, lists.size);
       if (all === undefined) clear();
-      for (const change of all ?? []) for (const list of index.concerned(change)) apply(list, change);
+      for (const change of all ?? []) for (const one of index.concerned(change)) apply(one, change);
     },
   });
 
@@ -80,10 +80,9 @@ export function createSortedLists<Row>(
     // Reads are delayed only for keys that were evicted for lack of room.
     noticed.clear();
   }
-  function apply(list: Sorted, { id, before, after }: Change): void {
-    const { conditions, column, keys } = list;
+  function apply({ list, had, has }: Concerned<Sorted>, { id, before, after }: Change): void {
+    const { column, keys } = list;
     const [old, now] = [before?.[column], after?.[column]];
-    const [had, has] = [matchesConditions(conditions, before), matchesConditions(conditions, after)];
     if (had && has && old === now) return;
     const isKnown = !had || (typeof old === 'number' && keys.delete({ value: old, id }));
     if (isKnown && has && typeof now === 'number') keys.add({ value: now, id });
@@ -146,7 +145,7 @@ export function createSortedLists<Row>(
     }
     for (const { id, after } of new Map(changes.map(change => [change.id, change])).values()) {
       const value = after?.[column];
-      if (matchesConditions(conditions, after) && typeof value === 'number') keys.add({ value, id });
+      if (createRowTest(after)(conditions) && typeof value === 'number') keys.add({ value, id });
     }
   }
 
