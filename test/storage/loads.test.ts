@@ -1,10 +1,12 @@
 /** Data is loaded into memory once for concurrent requests, and includes changes made during the load. */
 import { expect, test } from 'bun:test';
+import { createCommandOutbox } from '../../src/events/outbox.ts';
 import { products } from '../../src/resources/products/row.ts';
+import { createProductStore } from '../../src/resources/products/store.ts';
 import { createLoads } from '../../src/storage/changes/loads.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
 import { findSource } from '../../src/storage/columns/source.ts';
-import type { Database } from '../../src/storage/database.ts';
+import type { Database, Session } from '../../src/storage/database.ts';
 import { addProduct } from '../support/data/catalog.ts';
 import { call } from '../support/http/http.ts';
 import { importProducts } from '../support/samples/imported.ts';
@@ -67,6 +69,70 @@ describeOnDatabases('reading into memory on %s', kind => {
     await call(service, { method: 'PATCH', path: `/v1/products/${count}`, as: 'editor', body });
     changed.resolve();
     expect(await found).toBe(count);
+    expect(parts).toBe(2);
+  });
+
+  test('of the order of a list misses no change of its filter, its order or its rows', async () => {
+    await using service = await startTestService(kind);
+    const { database } = service;
+    const count = 700;
+    await importProducts(
+      service,
+      Array.from({ length: count }, (_, index) => ({ name: 'Lamp', price: 10 + index })),
+    );
+    const [begun, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    /** Pages, or parts of all keys, that were read from the database. */
+    let sorted = 0;
+    let parts = 0;
+    const read: Session = {
+      ...database.read,
+      async all(query) {
+        const rows = await database.read.all(query);
+        if (query.sql.includes('sort_value')) sorted += 1;
+        // A part of all keys, of which a page has a few.
+        if (rows.length < 100) return rows;
+        parts += 1;
+        begun.resolve();
+        await changed.promise;
+        return rows;
+      },
+    };
+    const gated = { ...database, read };
+    const { list } = createProductStore(gated, createCommandOutbox(gated));
+    const request = {
+      conditions: [{ column: 'status', operator: '=', value: 'active', literal: true }],
+      order: { column: 'price', descending: false },
+      page: { kind: 'offset', page: 1, perPage: 20 },
+    } as const;
+    for (let time = 0; time < 2; time++) await list(request);
+    await begun.promise;
+    const change = (id: number, body: object) =>
+      call(service, { method: 'PATCH', path: `/v1/products/${id}`, as: 'editor', body });
+    await Promise.all([
+      // The first products have been read, the last have not.
+      ...[1, count].map(id => change(id, { status: 'archived' })),
+      ...[2, count - 1].map(id =>
+        call(service, { method: 'DELETE', path: `/v1/products/${id}`, as: 'editor' }),
+      ),
+      change(3, { price: 5000 }),
+      change(count - 2, { price: 1 }),
+      change(4, { status: 'archived' }).then(() => change(4, { status: 'active', price: 2 })),
+    ]);
+    const { id } = await addProduct(service, { price: 3 });
+    changed.resolve();
+    for (let [before, attempt] = [-1, 0]; before < sorted && attempt < 500; attempt++) {
+      before = sorted;
+      await list(request);
+    }
+    const size = 50;
+    const ids: number[] = [];
+    for (let page = 1; page <= 14; page++) {
+      const { rows, total } = await list({ ...request, page: { kind: 'offset', page, perPage: size } });
+      expect(total).toBe(count - 3);
+      ids.push(...rows.map(row => row.id));
+    }
+    const others = Array.from({ length: count - 7 }, (_, index) => index + 5);
+    expect(ids).toEqual([count - 2, 4, id, ...others, 3]);
     expect(parts).toBe(2);
   });
 });
