@@ -23,6 +23,8 @@ interface Between extends AsyncDisposable {
   release(): void;
   /** Closes the connections that are held. */
   cut(): void;
+  /** From now on, closes a connection that has written to a table when the server has committed, in place of the response. */
+  loseCommits(table: string): void;
   /** Closes all connections, and then acts like `hold`. @returns a function that counts the connections opened since */
   lose(): () => number;
   close(): void;
@@ -33,19 +35,25 @@ async function standBetween(target: string): Promise<Between> {
   const held = new Set<{ socket: Socket; goOn(): void }>();
   const sockets = new Set<Socket>();
   let holds: (data: string | Buffer) => boolean = () => false;
+  let committing: string | undefined;
   let opened = 0;
   const server: Server = createServer(client => {
     opened++;
     const onward = connect(Number(port), hostname);
     let waiting: (string | Buffer)[] | undefined;
+    let hasWritten = false;
     for (const socket of [client, onward]) {
       sockets.add(socket);
       socket.on('error', () => socket.destroy());
     }
     client.on('close', () => onward.destroy());
     onward.on('close', () => client.destroy());
-    onward.on('data', data => client.write(data));
+    onward.on('data', data => {
+      if (hasWritten && data.includes('COMMIT\0')) client.destroy();
+      else client.write(data);
+    });
     client.on('data', data => {
+      hasWritten ||= committing !== undefined && data.includes(committing);
       if (waiting === undefined && holds(data)) {
         waiting = [];
         held.add({
@@ -87,6 +95,9 @@ async function standBetween(target: string): Promise<Between> {
       holds = () => false;
       for (const { socket } of held) socket.destroy();
       held.clear();
+    },
+    loseCommits(table) {
+      committing = `insert into "${table}"`;
     },
     lose() {
       holds = () => true;
@@ -203,4 +214,24 @@ describe.skipIf(!hasPostgres)('writes of the same product, when the server is lo
     // One after another, each would wait for a connection of its own.
     expect(opened).toBeLessThan(refused.length / 2);
   }, 60_000);
+});
+
+describe.skipIf(!hasPostgres)('a write whose commit is not confirmed', () => {
+  // Those of products share transactions with others.
+  test.each([
+    ['products', { name: 'Lamp', price: 1, category: 'lost' }],
+    ['articles', { title: 'Lamps', body: 'Of all kinds.' }],
+  ])(
+    'is reported as failed, and not made a second time: %s',
+    async (name, body) => {
+      await using between = await standBetween(await createDatabase());
+      await using service = await startTestService('postgresql', { DATABASE_URL: between.url });
+      between.loseCommits(name);
+      const path = `/v1/${name}`;
+      const made = await call(service, { method: 'POST', path, as: 'editor', body });
+      expect([made.status, made.body.error]).toEqual([503, 'DATABASE_UNAVAILABLE']);
+      expect((await call(service, { path, as: 'editor' })).body.meta.total).toBe(1);
+    },
+    60_000,
+  );
 });
