@@ -47,6 +47,7 @@ const actions = [
   'fail',
   'break a rule',
   'insert again',
+  'insert some again',
   'read',
   'increment',
 ] as const;
@@ -55,7 +56,7 @@ interface Job {
   readonly row: 'first' | 'second';
   readonly does: readonly Action[];
 }
-const failing = ['fail', 'break a rule', 'insert again'] as const;
+const failing = ['fail', 'break a rule', 'insert again', 'insert some again'] as const;
 const fails = ({ does }: Job) => failing.some(action => does.includes(action));
 
 /** A statement shared by all transactions on a database, whose rows may be written together. */
@@ -99,6 +100,9 @@ async function run(database: Database, session: Transaction, name: string, job: 
     if (action === 'break a rule') await session.run(compiled(`insert into written (name) values ('taken')`));
     if (action === 'insert again') {
       await session.insert(compiled(`insert into written (name) values ('taken')`));
+    }
+    if (action === 'insert some again') {
+      await session.insertMany(createBulkInsert(database, 'written', { name: 'text' }), [[own], ['taken']]);
     }
     if (action === 'read') await session.all(compiled('select * from written limit 1'));
     if (action === 'increment') {
