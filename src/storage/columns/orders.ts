@@ -91,16 +91,16 @@ export function createOrders(database: Database, collection: Collection, table: 
   async function place(column: string, ranking: Ranking, version: number): Promise<boolean> {
     const { unplaced } = ranking;
     const rows = await read.all<Versioned>(statements.ofIds(column, [...unplaced]));
-    const before = await Promise.all(rows.map(row => read.all(statements.before(column, row))));
-    const isSeen = [...rows, ...before.flat()].every(row => row.version === version);
+    const before = await Promise.all(rows.map(row => read.first(statements.before(column, row))));
+    const isSeen = [...rows, ...before].every(row => row === undefined || row.version === version);
     if (!isSeen || changes.version(collection) !== version || rankings.get(column) !== ranking) return false;
     // Another request may have done it at the same time.
     if (unplaced.size === 0) return true;
     if (rows.length < unplaced.size) return false;
     const moved = [...ranking.moved].filter(id => !unplaced.has(id));
+    // In their order: if the row before one had no place either, it has just got one.
     for (const [index, { id }] of rows.entries()) {
-      const previous = before[index]?.find(row => !unplaced.has(row.id));
-      ranking.places = insertAfter(ranking.places, moved, previous?.id, id);
+      ranking.places = insertAfter(ranking.places, moved, before[index]?.id, id);
       unplaced.delete(id);
     }
     ranking.moved = new Set(moved);
@@ -214,10 +214,10 @@ function buildOrderStatements(
         ${buildOrderBy(column, 'asc', rowsAtOnce)}) as part`;
   });
   const past = prepareByShape<Arguments, Versioned>(build, (shape, { value, id }) => {
-    const [column = '', operator = '', limit = ''] = shape.split(' ');
+    const [column = '', operator = ''] = shape.split(' ');
     const direction = operator.startsWith('<') ? 'desc' : 'asc';
     return sql<Versioned>`select ${buildColumns(column)} from ${table}
-      where (${sql.ref(column)}, id) ${sql.raw(operator)} (${value}, ${id}) ${buildOrderBy(column, direction, Number(limit))}`;
+      where (${sql.ref(column)}, id) ${sql.raw(operator)} (${value}, ${id}) ${buildOrderBy(column, direction, 1)}`;
   });
   const ofIds = prepareByShape<Arguments, Versioned>(
     build,
@@ -228,11 +228,11 @@ function buildOrderStatements(
   return {
     after: (column: string, last: Key | undefined) =>
       last === undefined ? part(column, {}) : part(`${column} seek`, { value: last.value, id: last.id }),
-    /** The rows before a row, nearest first: one more than may lack a place. */
-    before: (column: string, { value, id }: Key) => past(`${column} < ${maxUnplaced + 1}`, { value, id }),
+    /** The row before a row. */
+    before: (column: string, { value, id }: Key) => past(`${column} <`, { value, id }),
     /** The last row that is not past a key. */
     upTo: (column: string, { value, id }: Key, descending: boolean) =>
-      past(`${column} ${descending ? '>=' : '<='} 1`, { value, id }),
+      past(`${column} ${descending ? '>=' : '<='}`, { value, id }),
     /** Rows by their ids, in their order. */
     ofIds: (column: string, ids: readonly number[]) => {
       const parameters: number[] = [...ids];
