@@ -5,6 +5,9 @@ import { products } from '../../src/resources/products/row.ts';
 import { createProductStore } from '../../src/resources/products/store.ts';
 import { createLoads } from '../../src/storage/changes/loads.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
+import { selectPage } from '../../src/storage/columns/line.ts';
+import { createOrders } from '../../src/storage/columns/orders.ts';
+import { toRowSet } from '../../src/storage/columns/rows.ts';
 import { findSource } from '../../src/storage/columns/source.ts';
 import type { Database, Session } from '../../src/storage/database.ts';
 import { addProduct } from '../support/data/catalog.ts';
@@ -12,6 +15,22 @@ import { call } from '../support/http/http.ts';
 import { importProducts } from '../support/samples/imported.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService } from '../support/service/service.ts';
+
+/** Snapshots, of which the first is over, but waits until something has changed. */
+function holdFirstPart(database: Database) {
+  const [begun, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let parts = 0;
+  const snapshot: Database['snapshot'] = async (work, options) => {
+    const part = await database.snapshot(work, options);
+    parts += 1;
+    if (parts === 1) {
+      begun.resolve();
+      await changed.promise;
+    }
+    return part;
+  };
+  return { snapshot, begun, changed, countParts: () => parts };
+}
 
 describeOnDatabases('reading into memory on %s', kind => {
   test('happens once for concurrent callers, and misses no change', async () => {
@@ -47,17 +66,7 @@ describeOnDatabases('reading into memory on %s', kind => {
       service,
       Array.from({ length: count }, (_, index) => ({ name: 'Lamp', price: 10 + index })),
     );
-    const [begun, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let parts = 0;
-    const snapshot: Database['snapshot'] = async (work, options) => {
-      const part = await database.snapshot(work, options);
-      parts += 1;
-      if (parts === 1) {
-        begun.resolve();
-        await changed.promise;
-      }
-      return part;
-    };
+    const { snapshot, begun, changed, countParts } = holdFirstPart(database);
     const columns = createColumns({ ...database, snapshot }, products);
     const sources = ['status'].flatMap(name => findSource(name) ?? []);
     const found = columns.use(
@@ -68,8 +77,36 @@ describeOnDatabases('reading into memory on %s', kind => {
     const body = { price: 1 };
     await call(service, { method: 'PATCH', path: `/v1/products/${count}`, as: 'editor', body });
     changed.resolve();
-    expect(await found).toBe(count);
-    expect(parts).toBe(2);
+    expect([await found, countParts()]).toEqual([count, 2]);
+  });
+
+  test('of the names of rows puts one in its place that got another name meanwhile', async () => {
+    await using service = await startTestService(kind);
+    const { database } = service;
+    const count = 4010;
+    await importProducts(
+      service,
+      Array.from({ length: count }, (_, index) => ({ name: `Lamp ${10_000 + index}`, price: 1 })),
+    );
+    const { snapshot, begun, changed, countParts } = holdFirstPart(database);
+    const orders = createOrders({ ...database, snapshot }, products, 'products');
+    const readLine = async () => {
+      await database.changes.check();
+      return orders.line('name', database.changes.version(products) ?? 0);
+    };
+    expect(await readLine()).toBeUndefined();
+    await begun.promise;
+    const change = (id: number, name: string) =>
+      call(service, { method: 'PATCH', path: `/v1/products/${id}`, as: 'editor', body: { name } });
+    await change(count, 'A');
+    await change(1, 'Z');
+    changed.resolve();
+    await orders.settled('name');
+    const line = await readLine();
+    const rows = toRowSet([1, 2, 3, count - 1, count]);
+    const page = { rows, descending: false, start: undefined, skip: 0, count: 10 };
+    expect(line && selectPage(line, page)).toEqual([count, 2, 3, count - 1, 1]);
+    expect(countParts()).toBe(2);
   });
 
   test('of the order of a list misses no change of its filter, its order or its rows', async () => {
