@@ -44,14 +44,15 @@ export function connect(file: string, alone = false, create = true): Connected {
 }
 
 function setUp(connection: Connection, file: string, alone: boolean): Connected {
+  // First, since the next ones read the file. Waiting for another process must not block the event loop of a service:
+  // BEGIN is retried instead (see group-commit.ts). Without the log, readers wait for writers too, but then no service
+  // runs.
+  connection.run(`PRAGMA busy_timeout = ${alone ? waitAloneMs : 0}`);
   connection.run(`PRAGMA page_size = ${pageBytes}`);
   if (!alone) useLog(connection);
   connection.run('PRAGMA foreign_keys = ON');
   connection.run('PRAGMA temp_store = MEMORY');
   connection.run('PRAGMA cache_size = -16000');
-  // Waiting for another process must not block the event loop of a service: BEGIN is retried instead (see
-  // group-commit.ts). Without the log, readers wait for writers too, but then no service runs.
-  connection.run(`PRAGMA busy_timeout = ${alone ? waitAloneMs : 0}`);
   // A log that grew during a burst is truncated when it is next reused.
   connection.run('PRAGMA journal_size_limit = 67108864');
   connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);
