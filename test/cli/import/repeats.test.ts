@@ -1,7 +1,20 @@
-/** Records of a file with the same SKU have the same result as if they were imported one after another. */
+/**
+ * Records with the same SKU, of a file or of two that are imported at the same time, have the same result as if they were
+ * imported one after another.
+ */
 import { expect, test } from 'bun:test';
+import { holdLocks } from '../../support/peers/held-locks.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, ndjsonOf, onCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
+import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
+import {
+  createCatalog,
+  createPlace,
+  ndjsonOf,
+  onCatalog,
+  productsOf,
+  variantsOf,
+  versionOf,
+} from '../program.ts';
 
 describeOnDatabases('records that repeat the sku of an earlier record on %s', kind => {
   test('add their variants to those of the earlier record, also in a catalog with products', async () => {
@@ -100,3 +113,32 @@ test('records that nothing identifies are counted: another import creates them a
     const exported = place.file('e.ndjson', (await place.runHere(['export', '--format', 'ndjson'])).out);
     expect((await place.runHere(['import', exported])).err).not.toContain('neither');
   }));
+
+test.skipIf(!hasPostgres)(
+  'an import updates the products that another creates while it waits, whatever identifies them',
+  async () => {
+    const url = await createDatabase();
+    const place = await createPlace('sqlite', { DATABASE_URL: url });
+    const shirt = (price: number, own: object, sku: string) => ({
+      ...{ name: 'Shirt', price, ...own, variants: [{ options: { Size: 'S' }, sku }] },
+    });
+    const recordsAt = (price: number) => [
+      shirt(price, { sku: 'A' }, 'A-S'),
+      shirt(price, { externalId: 'b' }, 'B-S'),
+      shirt(price, {}, 'C-S'),
+    ];
+    const mug = { sku: 'M', name: 'Mug', price: 1, variants: [{ options: { Size: 'S' }, sku: 'M-S' }] };
+    await place.runHere(['import', place.file('before.ndjson', ndjsonOf([mug]))]);
+    const [first = { id: 0 }] = await productsOf(place);
+    await using held = holdLocks(url);
+    await held.hold(first);
+    const waits = place.run(['import', place.file('p.ndjson', ndjsonOf([mug, ...recordsAt(2)]))]);
+    await held.waiting(1);
+    const other = await place.runHere(['import', place.file('other.ndjson', ndjsonOf(recordsAt(1)))]);
+    expect(other.out).toStartWith('3 created');
+    await held.release();
+    expect((await waits).out).toStartWith('0 created, 3 updated, 1 unchanged, 0 rejected');
+    expect((await productsOf(place)).map(({ price }) => price)).toEqual([1, 2, 2, 2]);
+    place.remove();
+  },
+);

@@ -62,7 +62,7 @@ export function createExistingProductsReader(
   async function readExisting(session: Session, records: readonly PreparedRecord[], mode: 'lock' | 'read') {
     const entries = new Map<string, Entry>();
     const known = new Map<number, Entry>();
-    if ((await session.first(anyProduct)) === undefined) return entries;
+    if ((await session.first(anyProduct)) === undefined) return { entries, known };
     const find = async (query: CompiledQuery<Found>, values: ReadonlySet<string | number>) => {
       for (const parameters of splitIntoLookups(values)) {
         for (const row of await session.all<Found>({ ...query, parameters })) {
@@ -88,7 +88,7 @@ export function createExistingProductsReader(
       const entry = known.get(id);
       if (entry !== undefined) entries.set(key, entry);
     }
-    return entries;
+    return { entries, known };
   }
 
   /**
@@ -135,8 +135,17 @@ export function createExistingProductsReader(
 
   return {
     async read(session: Session, records: readonly PreparedRecord[], mode: 'lock' | 'read'): Promise<Owned> {
-      const byKey = await readExisting(session, records, mode);
-      return { byKey, skuOwners: await readSkuOwners(session, records) };
+      const others = new Set<number>();
+      for (;;) {
+        const { entries, known } = await readExisting(session, records, mode);
+        const skuOwners = await readSkuOwners(session, records);
+        const more = [...skuOwners.values()].filter(
+          ({ productId }) => !known.has(productId) && !others.has(productId),
+        );
+        if (more.length === 0) return { byKey: entries, skuOwners };
+        // Products that another process may have created since the first statement: a record may identify one.
+        for (const { productId } of more) others.add(productId);
+      }
     },
 
     /** The ids of the products with these skus. */
