@@ -98,8 +98,8 @@ const shopifyRows: readonly ShopifyRows[] = [
     name: 'rows that come again are one variant, and the same options with another SKU are not',
     header: 'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price',
     rows: [
-      ...['tee,Tee,Size,S,T-S,5', 'tee,Tee,Size,S,T-S,6', 'mug,Mug,Title,Default Title,M-1,7'],
-      ...['mug,Mug,Title,Default Title,M-1,8', 'pot,Pot,Size,S,P-1,5', 'pot,,,S,P-2,5'],
+      ...['tee,First,Size,S,T-S,5', 'tee,Tee,Size,S,T-S,6', 'mug,Mug,Title,Default Title,M-1,7'],
+      ...['mug,,Title,Default Title,M-1,8', 'pot,Pot,Size,S,P-1,5', 'pot,,,S,P-2,5'],
     ],
     status: 2,
     says: [

@@ -2,7 +2,7 @@
 import { findMissingColumns, looksLike } from './columns.ts';
 import { google, meta } from './feeds/index.ts';
 import { findProducts } from './json.ts';
-import { magento } from './magento.ts';
+import { magento } from './magento/index.ts';
 import type { Preset, PresetName } from './preset.ts';
 import { shopify } from './shopify/index.ts';
 import { woocommerce } from './woocommerce/index.ts';

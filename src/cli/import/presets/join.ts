@@ -26,7 +26,8 @@ interface Group {
 
 export const shortRow = 'rows have fewer cells than the header: the others were read as empty';
 
-const repeatedRow = 'rows that repeat a sku were left out: the last counts, or the product with variants';
+export const repeatedRow =
+  'rows that repeat a sku were left out: the last counts, or the product with variants';
 
 /** The text of all rows of a product, for a file of rejected records. */
 export const joinRaw = (rows: readonly Pick<Row, 'raw'>[]): string =>

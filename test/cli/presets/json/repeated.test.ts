@@ -81,3 +81,16 @@ test('rows of a feed that repeat an id within a group are counted, and the first
       ['H-M', 6, { Size: 'M' }],
     ]);
   }));
+
+test('rows of Magento that repeat a product with variants are counted, and the last ones count', () =>
+  onCatalog(async place => {
+    const pair = (name: string, price: number) => [
+      `C-1,simple,C S,${price},,size=S`,
+      `C,configurable,${name},,"sku=C-1,size=S",`,
+    ];
+    const header = 'sku,product_type,name,price,configurable_variations,additional_attributes';
+    const file = place.file('m.csv', [header, ...pair('First', 10), ...pair('Second', 11)].join('\n'));
+    const ended = await place.runHere(['import', file, '--preset', 'magento']);
+    expect(ended.err).toContain('2 × rows that repeat a sku were left out: the last counts');
+    expect(await productsOf(place)).toMatchObject([{ name: 'Second', price: 11, variantCount: 1 }]);
+  }));

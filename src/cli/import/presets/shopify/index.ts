@@ -26,6 +26,7 @@ import { readAmountCell, requireOneCurrency } from '../prices.ts';
 import { foldRows, keepOthers, readAgreed } from '../rows.ts';
 import { json } from './json.ts';
 import { optionNumbers, readOptionNames, readOptionValues } from './options.ts';
+import { getColumnOr, isVariantRow, keepLastRows, requireValues, splitRepeated } from './variants.ts';
 
 /** The value that Shopify writes for the only option of a product without options. */
 const noOption = 'Default Title';
@@ -86,18 +87,19 @@ export const shopify: Preset = {
   takes: /^option[123] linked to$/i,
   place(row) {
     const handle = row.text('handle');
-    if (handle === '') throw new RowProblem(row, getColumn(row, 'handle', 'Handle'), 'is required');
+    if (handle === '') throw new RowProblem(row, getColumnOr(row, 'handle', 'Handle'), 'is required');
     if (row.text('title') !== '') return { product: handle };
-    const title = getColumn(row, 'title', 'Title');
+    const title = getColumnOr(row, 'title', 'Title');
     return { variantOf: handle, lacks: `${title} is required: no row of the product "${handle}" has one` };
   },
-  draft(rows, drafting) {
+  draft(read, drafting) {
+    const ofVariants = keepLastRows(read.filter(isVariantRow), drafting);
+    const [rows, repeated] = splitRepeated(read, ofVariants);
     const [first, ...rest] = rows;
     if (first === undefined) throw new Error('a product without rows');
-    const product = foldRows(first, rest);
+    const product = foldRows(first, [...rest, ...repeated]);
     const attributes = createAttributeSet(drafting, removeApostrophe);
     const names = readOptionNames(product);
-    const ofVariants = removeRepeated(rows.filter(isVariant), drafting);
     const [only = first, ...others] = ofVariants;
     const plain = others.length === 0 && hasNoOption(only) ? only : undefined;
     if (plain === undefined) requireValues(ofVariants);
@@ -126,7 +128,7 @@ export const shopify: Preset = {
         plain === undefined
           ? ofVariants.map(row => claimSku(readVariant(row, names, drafting, attributes), drafting))
           : [],
-      images: readImages(rows, drafting),
+      images: readImages(read, drafting),
       attributes: attributes.all(),
       options: names.filter(name => name !== ''),
     } satisfies Draft;
@@ -152,33 +154,9 @@ function addColumns(attributes: AttributeSet, rows: readonly Row[], drafting: Dr
     for (const row of rows) attributes.add(column, splitList(row.cell(column), ';'));
 }
 
-const isVariant = (row: Row): boolean => row.text('option1Value') !== '' || row.text('price') !== '';
-
 /** Whether the only row of a product is the product itself, not a variant. */
 const hasNoOption = (row: Row): boolean =>
   row.text('option1Value') === noOption || readOptionValues(row).every(value => value === '');
-
-/**
- * Removes repeated variants, as in concatenated exports: the last row counts.
- * @throws RowProblem for a different variant with the same options
- */
-function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
-  const kept = new Map<string, Row>();
-  for (const row of rows) {
-    const values = readOptionValues(row);
-    const before = kept.get(JSON.stringify(values));
-    if (before !== undefined) {
-      if (row.text('sku') !== before.text('sku')) {
-        const shown = values.filter(value => value !== '').join(' / ');
-        const problem = shown === '' ? missingValue : `is that of line ${before.line}, of another SKU`;
-        throw new RowProblem(row, getColumn(row, 'option1Value', 'Option1 Value'), problem, shown);
-      }
-      note('rows that repeat a variant were left out: the last counts');
-    }
-    kept.set(JSON.stringify(values), row);
-  }
-  return [...kept.values()];
-}
 
 /** Shopify lets several products and variants share a sku: the first one in the file keeps it. */
 function claimSku<Sold extends { readonly sku?: string | undefined }>(
@@ -194,21 +172,6 @@ function claimSku<Sold extends { readonly sku?: string | undefined }>(
   note('skus that an earlier product or variant has were left out');
   return { ...sold, sku: undefined };
 }
-
-const missingValue = 'is required: the product has other variants, and each has a value of its own';
-
-/** @throws RowProblem when a variant lacks a value for an option that others have */
-function requireValues(rows: readonly Row[]): void {
-  const used = optionNumbers.filter(number => rows.some(row => row.text(`option${number}Value`) !== ''));
-  for (const row of rows) {
-    const missing = used.find(number => row.text(`option${number}Value`) === '');
-    if (missing === undefined) continue;
-    const name = `option${missing}Value`;
-    throw new RowProblem(row, getColumn(row, name, `Option${missing} Value`), missingValue);
-  }
-}
-
-const getColumn = (row: Row, name: string, usual: string): string => row.columns.found.get(name) ?? usual;
 
 function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
   const price = readAmountCell(row, 'price', drafting);

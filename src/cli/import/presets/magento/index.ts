@@ -1,31 +1,28 @@
 /** Reads product exports of Magento 2, in which configurable products name the rows of their variants. */
-import { isAddress, keepDeepestPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
-import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
+import { isAddress, keepDeepestPaths, splitAddresses, splitList } from '../../../../files/cells/list.ts';
+import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
 import {
-  outOfStock,
   parseAddresses,
   parseGtin,
   parseLabels,
   parsePairs,
   parsePath,
   parseVariantImage,
-  readPiecesCell,
   readWeightCell,
-  uncounted,
   withholdNotes,
-} from './cells.ts';
-import { bundleLeftOut, collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from './draft.ts';
+} from '../cells.ts';
+import { bundleLeftOut, collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from '../draft.ts';
+import { repeatedRow } from '../join.ts';
 import {
   type Drafting,
   type Preset,
   type Row,
   RowProblem,
-  type Stock,
-  type Uncounted,
   type Variant,
-} from './preset.ts';
-import { readSaleDates, readSalePrices } from './prices.ts';
-import { foldRows, keepOthers, readDescription } from './rows.ts';
+} from '../preset.ts';
+import { readSaleDates, readSalePrices } from '../prices.ts';
+import { foldRows, keepOthers, readDescription } from '../rows.ts';
+import { readManagedStock } from './stock.ts';
 
 /** The root of each category tree, which shops do not show. */
 const root = /^default category(?: > |$)/i;
@@ -79,7 +76,8 @@ export const magento: Preset = {
     if (!isConfigurable(row)) return { named: sku };
     return { product: sku, variants: readVariations(row).map(variation => variation.sku) };
   },
-  draft(rows, drafting) {
+  draft(given, drafting) {
+    const rows = removeRepeated(given, drafting);
     const own = rows.find(isConfigurable) ?? rows[0];
     if (own === undefined) throw new Error('a product without rows');
     const attributes = createAttributeSet(drafting);
@@ -136,6 +134,13 @@ export const magento: Preset = {
 };
 
 const isConfigurable = (row: Row): boolean => row.text('type').toLowerCase() === 'configurable';
+
+/** Removes rows that repeat the product, or the row of a variant, as in concatenated exports: the last row counts. */
+function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
+  const kept = new Map(rows.map(row => [`${isConfigurable(row)} ${row.text('sku')}`, row]));
+  for (let left = kept.size; left < rows.length; left += 1) note(repeatedRow);
+  return [...kept.values()];
+}
 
 interface Variation {
   readonly sku: string;
@@ -209,7 +214,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
     ...readSalePrices(row, { regular: 'price', sale: 'special', ...dates }, drafting, attributes),
     // The unit is only in Magento's settings; the default is pounds.
     weight: readWeightCell(row, 'weight', drafting.cells.weightUnit ?? 'lb', drafting),
-    stock: readStock(row, drafting),
+    stock: readManagedStock(row, drafting),
   };
 }
 
@@ -245,24 +250,6 @@ function readVariant(
   const [[, gtin] = []] = findGtins(row, drafting);
   const sold = readSoldFields(row, drafting, attributes);
   return { ...sold, gtin, options, image: parseVariantImage(row.text('baseImage'), drafting) };
-}
-
-/** Types whose products Magento sells from the stock of the products in them: their own quantity is always 0. */
-const isComposite = (row: Row): boolean => /^(?:bundle|grouped)$/i.test(row.text('type'));
-
-function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
-  const isOut = row.text('isInStock') === '0';
-  if (isComposite(row)) {
-    if (row.text('isInStock') === '' && row.text('quantity') === '') return undefined;
-    return isOut ? outOfStock : uncounted;
-  }
-  const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
-  const pieces = readPiecesCell(row, 'quantity', drafting, isOut);
-  if (!isManaged) return uncounted;
-  if (pieces === undefined) return undefined;
-  const allowsBackorders = row.text('configBackorders') !== '1' && Number(row.text('backorders')) > 0;
-  // Magento does not sell what is out of stock, even if backorders are allowed.
-  return { tracked: true, onHand: pieces, backorder: allowsBackorders && !isOut };
 }
 
 /** 1 is enabled, 2 disabled; some tools write 0 for disabled. */
