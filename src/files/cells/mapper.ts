@@ -90,7 +90,7 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
       }
       // Read again for each record, since records modify these values, and copies of amounts would lose their class.
       for (const { field, text, read } of constants) place(mapped, field, toTyped(read(text, cells)));
-      completeWeight(mapped, cells);
+      completeWeight(mapped, cells, only === true);
       return removeCurrencies(mapped);
     },
     /** The columns of a table that no field is read from; those without a name are given by number. */
@@ -205,12 +205,15 @@ function putMember(mapped: Record<string, unknown>, name: string, key: string, v
   else mapped[name] = { [key]: value };
 }
 
-/** Files have columns of units, even beside empty weights, or weights without a unit. */
-function completeWeight(mapped: Record<string, unknown>, { weightUnit }: CellOptions): void {
+/**
+ * Files have columns of units, even beside empty weights, or weights without a unit.
+ * @param isPart whether a preset reads the rest of a weight
+ */
+function completeWeight(mapped: Record<string, unknown>, { weightUnit }: CellOptions, isPart: boolean): void {
   const { weight } = mapped;
   if (!isObject(weight) || weight instanceof Unreadable) return;
-  if (weight.value === undefined) delete mapped.weight;
-  else weight.unit ??= weightUnit;
+  if (weight.value !== undefined) weight.unit ??= weightUnit;
+  else if (!isPart) delete mapped.weight;
 }
 
 /** Replaces amounts by numbers, and uses the currency beside them for the product, unless it has another one. */

@@ -142,7 +142,7 @@ export async function* readRowCandidates(
 function addMapped(draft: Draft, mapper: Mapper, { mapping, set }: ImportArguments): Record<string, unknown> {
   const members = toMembers(draft);
   const { own } = draft;
-  const { attributes, stock, ...mapped } = mapper.map(own.value, own.columns.all);
+  const { attributes, stock, weight, ...mapped } = mapper.map(own.value, own.columns.all);
   requireCurrency(draft, mapped);
   const isWhole = mapping.has('stock') || set.has('stock');
   const all =
@@ -153,6 +153,7 @@ function addMapped(draft: Draft, mapper: Mapper, { mapping, set }: ImportArgumen
     ...members,
     ...mapped,
     ...(stock === undefined ? {} : { stock: isWhole ? stock : addStock(members.stock, stock) }),
+    ...(weight === undefined ? {} : { weight: addWeight(members.weight, weight) }),
     ...(all === undefined ? {} : { attributes: all, attributesByKey: true }),
   };
 }
@@ -166,6 +167,14 @@ function addStock(own: unknown, given: unknown): unknown {
   if (!isObject(own) || !isReadable(given)) return given;
   const { tracked, ...others } = own;
   return { ...others, ...(given.onHand === undefined ? { tracked } : {}), ...given };
+}
+
+/** The other member stays as the preset reads it; a unit alone, beside an empty weight, is none. */
+function addWeight(own: unknown, given: unknown): unknown {
+  if (!isReadable(given)) return given;
+  const { value, unit } = isReadable(own) ? own : {};
+  const weight = { value: given.value ?? value, unit: given.unit ?? unit };
+  return weight.value === undefined ? undefined : weight;
 }
 
 function toProblem({ column, problem, value }: RowProblem) {

@@ -54,6 +54,27 @@ test.each([
   }),
 );
 
+test.each([
+  [
+    ['--map', 'weight.value=Net'],
+    [{ value: 250, unit: 'g' }, { value: 500, unit: 'g' }, null],
+  ],
+  [
+    ['--set', 'weight.unit=kg'],
+    [{ value: 500, unit: 'kg' }, { value: 500, unit: 'kg' }, null],
+  ],
+  [
+    ['--map', 'weight.value=Net', '--weight-unit', 'kg'],
+    [{ value: 250, unit: 'kg' }, { value: 500, unit: 'g' }, null],
+  ],
+])('a member of the weight on the command line leaves the other to the preset: %j', (given, weights) =>
+  onCatalog(async place => {
+    const rows = ['Handle,Title,Variant Price,Variant Grams,Net', 'a,A,5,500,250', 'b,B,5,500,', 'c,C,5,,'];
+    await place.runHere(['import', place.file('f.csv', rows.join('\n')), '--preset', 'shopify', ...given]);
+    expect((await productsOf(place)).map(({ weight }) => weight)).toEqual(weights);
+  }),
+);
+
 test('pieces on the command line are counted, even if the preset says that the shop counts none', () =>
   onCatalog(async place => {
     const rows = ['id,title,price,image_link,availability,pieces', '1,Cup,5 EUR,,in_stock,4'];
