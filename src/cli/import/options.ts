@@ -40,8 +40,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
                       stock.backorder, variants. images, tags and categories may have several columns:
                       --map images=IMAGE1,images=IMAGE2
   --set FIELD=VALUE   sets a field of all products, whatever the file says; may be repeated: --set brand=Acme
-  --decimal MARK      point or comma: the decimal separator of amounts. Without it 1,234.50 and 1.234,50 are both
-                      understood, and ambiguous amounts are refused
+  --decimal MARK      point or comma: the decimal separator of amounts and attributes. Without it the amounts 1,234.50
+                      and 1.234,50 are both understood, and ambiguous ones are refused
   --currency CODE     for products without a currency in a column, beside an amount (352 AED, $12.99) or in the name
                       of the column of prices (Preis EUR, Price (USD), price_eur); default: DEFAULT_CURRENCY. Of
                       several columns of prices, --map price=COLUMN decides

@@ -1,5 +1,6 @@
 /** Makes attributes of columns and values that have no field in a product. */
 import { toAttributeKey } from '../../../attribute-key.ts';
+import type { DecimalMark } from '../../../files/cells/amount.ts';
 import { parseTypedText } from '../../../files/cells/typed.ts';
 import type { Drafting, Row } from './preset.ts';
 
@@ -91,7 +92,9 @@ export function createAttributeSet(
         `"${name}" becomes an attribute, visible to everyone who reads products; --drop "${name}" omits it`,
       );
     const type = cells.types?.get(key);
-    const items = texts.map(text => (type === undefined ? parse(text) : parseTypedText(text, type, cells)));
+    const items = texts.map(text =>
+      type === undefined ? parse(text, cells.decimal) : parseTypedText(text, type, cells),
+    );
     if (!values.has(key) && values.size >= maxKeys) {
       note(`attributes beyond ${maxKeys} were left out`);
       return;
@@ -130,9 +133,14 @@ export function createAttributeSet(
   };
 }
 
-/** Shops write numbers as their databases do: `1.0000`. A number with leading zeros, or a very long one, is a code. */
-function parseShopValue(text: string): unknown {
-  if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(text)) return Number(text);
+/**
+ * Shops write numbers as their databases do: `1.0000`. A number with leading zeros, or a very long one, is a code. With
+ * a decimal comma, `12,5` is a number, and `1.234` a text, as without a preset: its point may group digits.
+ */
+function parseShopValue(text: string, decimal?: DecimalMark): unknown {
+  const number = decimal === 'comma' ? text.replace(',', '.') : text;
+  const mayBeGrouped = decimal === 'comma' && /^-?\d{1,3}\.\d{3}$/.test(text);
+  if (!mayBeGrouped && /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(number)) return Number(number);
   const word = text.toLowerCase();
   return word === 'true' || word === 'false' ? word === 'true' : text;
 }

@@ -71,7 +71,19 @@ test.each([
   onCatalog(async place => {
     const rows = ['Handle,Title,Variant Price,Variant Grams,Net', 'a,A,5,500,250', 'b,B,5,500,', 'c,C,5,,'];
     await place.runHere(['import', place.file('f.csv', rows.join('\n')), '--preset', 'shopify', ...given]);
-    expect((await productsOf(place)).map(({ weight }) => weight)).toEqual(weights);
+    expect(await productsOf(place)).toMatchObject(weights.map(weight => ({ weight })));
+  }),
+);
+
+test.each([
+  [[], { width: '12,5', depth: 1.234, height: 2.5, number: '1.234,5' }],
+  [['--decimal', 'comma'], { width: 12.5, depth: '1.234', height: 2.5, number: '1.234,5' }],
+])('attributes are numbers with the decimal mark of the command line: %j', (given, attributes) =>
+  onCatalog(async place => {
+    const header = 'Handle;Title;Variant Price;Width;Depth;Height;Number';
+    const file = place.file('f.csv', [header, 'a;A;5;12,5;1.234;2.5;1.234,5'].join('\n'));
+    await place.runHere(['import', file, '--preset', 'shopify', ...given]);
+    expect(await productsOf(place)).toMatchObject([{ attributes }]);
   }),
 );
 
