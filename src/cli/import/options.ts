@@ -50,8 +50,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   --weight-unit UNIT  g, kg, oz or lb: for weights without a unit
   --image-base URL    the prefix of images that are only paths
   --drop-unknown      with a preset: omits the columns that have no field, which otherwise become attributes
-  --drop NAME         with a preset: omits one of these attributes, by the name of its column or its key; may be
-                      repeated: --drop "Cost per item"
+  --drop NAME         omits a column; with a preset one of these attributes, by the name of its column or its key; may
+                      be repeated: --drop "Cost per item"
   --dry-run           check every record and count; write nothing to the catalog
   --rejects FILE      write the rejected records there, one JSON object per line: line, error, details, raw (the text
                       of the record, with a preset of all rows of the product); without it the first 20 are shown
@@ -134,7 +134,7 @@ export interface ImportArguments {
   readonly set: Mapping;
   readonly cells: CellOptions;
   readonly dropUnknown: boolean;
-  /** Names of attributes that a preset leaves out. */
+  /** Names of attributes that a preset leaves out, or of columns that are not read without one. */
   readonly drop: readonly string[];
   readonly dryRun: boolean;
   /** The file for the text of refused records; undefined if that is not wanted. */
@@ -159,7 +159,6 @@ export function parseArguments(args: string[]): ImportArguments {
   const dropUnknown = values['drop-unknown'] === true;
   if (preset === undefined && dropUnknown) throw new UsageError('--drop-unknown is for a --preset only');
   const drop = values.drop ?? [];
-  if (preset === undefined && drop.length > 0) throw new UsageError('--drop is for a --preset only');
   if (preset !== undefined && format !== undefined && format !== 'csv' && !jsonPresetNames.includes(preset))
     throw new UsageError(`--preset ${preset} is for CSV only`);
   if (preset !== undefined && skip > 0)

@@ -13,6 +13,7 @@ import {
 import { formatCount } from '../terminal/index.ts';
 import type { Candidate, Notices } from './candidates/candidate.ts';
 import { readCandidates } from './candidates/index.ts';
+import { dropColumns } from './dropped.ts';
 import type { ImportArguments } from './options.ts';
 import { getPreset } from './presets/index.ts';
 import { shortRow } from './presets/join.ts';
@@ -81,14 +82,15 @@ export async function openRecords(given: RecordsRequest): Promise<OpenedRecords>
 }
 
 /** Templates of Meta and Google begin with lines that explain the columns. */
-function openFile(request: RecordsRequest): Promise<ImportSource> {
-  const { file, format, preset: name, headerLine: line } = request;
+async function openFile(request: RecordsRequest): Promise<ImportSource> {
+  const { file, format, preset: name, headerLine: line, drop } = request;
   const preset = name === undefined ? undefined : getPreset(name);
   const header =
     preset === undefined
       ? { line }
       : { line, comments: true, repeated: preset.repeated, places: preset.places };
-  return openSource(file, format, { ...request, header, feeds: preset?.isFeed });
+  const source = await openSource(file, format, { ...request, header, feeds: preset?.isFeed });
+  return preset === undefined && drop.length > 0 ? dropColumns(source, drop) : source;
 }
 
 /** The keys whose records must be gathered: none with a preset, or for a stream, which cannot be read again. */
@@ -181,7 +183,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   const left = rest();
   const now = { ...prepareRecords(left), positions: left.map(() => position), rejects: [], passed: [] };
   const counts = { repeated: 0, end: notices.rows, bytes: countBytes() };
-  yield { ...now, ...counts, said: said(), last: last() };
+  yield { ...now, ...counts, said: [...source.said(), ...said()], last: last() };
 }
 
 /** How spreadsheets show a number that does not fit its column, and save it: `4.00638E+12`. */

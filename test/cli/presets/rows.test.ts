@@ -263,7 +263,6 @@ test('a preset reads standard input, too', () =>
 const usage: readonly (readonly [options: readonly string[], says: string])[] = [
   [['--preset', 'etsy'], '--preset is one of shopify, woocommerce, magento, google, meta, not "etsy"'],
   [['--drop-unknown'], '--drop-unknown is for a --preset only'],
-  [['--drop', 'Cost'], '--drop is for a --preset only'],
   [
     ['--preset', 'meta', '--skip', '1'],
     '--skip cannot be used with --preset: imported records are recognised and not written twice',
