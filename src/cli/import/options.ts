@@ -23,7 +23,7 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   FILE                CSV with a header row (commas, semicolons or tabs), NDJSON, or JSON with an array of
                       objects, as it is or packed with gzip; - reads standard input. With --preset google or meta
                       also a feed as XML
-  --preset SHOP       reads a file as this shop exports it: shopify, woocommerce, magento, google (a feed for
+  --preset SHOP       reads a file as this shop exports it: shopify, woocommerce, magento, wix, google (a feed for
                       Merchant Center) or meta. Rows of variants and images are joined to their products. shopify
                       also reads the JSON of /products.json, woocommerce that of /wp-json/wc/v3/products
   --format FORMAT     csv, ndjson or json; without it, detected from the file's name and beginning

@@ -261,7 +261,7 @@ test('a preset reads standard input, too', () =>
   }));
 
 const usage: readonly (readonly [options: readonly string[], says: string])[] = [
-  [['--preset', 'etsy'], '--preset is one of shopify, woocommerce, magento, google, meta, not "etsy"'],
+  [['--preset', 'etsy'], '--preset is one of shopify, woocommerce, magento, wix, google, meta, not "etsy"'],
   [['--drop-unknown'], '--drop-unknown is for a --preset only'],
   [
     ['--preset', 'meta', '--skip', '1'],

@@ -102,6 +102,21 @@ export function collectImages(
   });
 }
 
+/** Some shops let several products and variants share a sku: the first one in the file keeps it. */
+export function claimSku<Sold extends { readonly sku?: string | undefined }>(
+  sold: Sold,
+  { skus, note }: Drafting,
+): Sold {
+  const { sku = '' } = sold;
+  if (sku === '') return sold;
+  if (!skus.has(sku)) {
+    skus.add(sku);
+    return sold;
+  }
+  note('skus that an earlier product or variant has were left out');
+  return { ...sold, sku: undefined };
+}
+
 /** Whether a cell is empty or its column missing: the product then keeps its value. */
 const isLeftOut = (value: unknown): boolean =>
   value === undefined || value === '' || (Array.isArray(value) && value.length === 0);

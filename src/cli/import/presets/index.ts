@@ -5,14 +5,15 @@ import { findProducts } from './json.ts';
 import { magento } from './magento/index.ts';
 import type { Preset, PresetName } from './preset.ts';
 import { shopify } from './shopify/index.ts';
+import { wix } from './wix/index.ts';
 import { woocommerce } from './woocommerce/index.ts';
 
-const presets: Readonly<Record<PresetName, Preset>> = { shopify, woocommerce, magento, google, meta };
+const presets: Readonly<Record<PresetName, Preset>> = { shopify, woocommerce, magento, wix, google, meta };
 
 export const getPreset = (name: PresetName): Preset => presets[name];
 
 /** The more specific presets first: each catalog of Meta also looks like a feed for Google. */
-const inOrder = [shopify, woocommerce, magento, meta, google];
+const inOrder = [shopify, woocommerce, magento, wix, meta, google];
 
 /** Whether the name has characters that English does not use. */
 const isForeign = (column: string): boolean => /[^\p{ASCII}]/u.test(column);

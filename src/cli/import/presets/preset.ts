@@ -4,7 +4,7 @@ import type { StockFields as Stock } from '../../../resources/products/members/s
 
 export type { Stock };
 
-export const presetNames = ['shopify', 'woocommerce', 'magento', 'google', 'meta'] as const;
+export const presetNames = ['shopify', 'woocommerce', 'magento', 'wix', 'google', 'meta'] as const;
 
 export type PresetName = (typeof presetNames)[number];
 

@@ -13,13 +13,7 @@ import {
 } from '../cells.ts';
 import { bundleLeftOut, collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from '../draft.ts';
 import { repeatedRow } from '../join.ts';
-import {
-  type Drafting,
-  type Preset,
-  type Row,
-  RowProblem,
-  type Variant,
-} from '../preset.ts';
+import { type Drafting, type Preset, type Row, RowProblem, type Variant } from '../preset.ts';
 import { readSaleDates, readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readDescription } from '../rows.ts';
 import { readManagedStock } from './stock.ts';

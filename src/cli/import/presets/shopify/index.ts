@@ -11,7 +11,7 @@ import {
   readWeightCell,
   uncounted,
 } from '../cells.ts';
-import { collectImages } from '../draft.ts';
+import { claimSku, collectImages } from '../draft.ts';
 import {
   type Draft,
   type Drafting,
@@ -157,21 +157,6 @@ function addColumns(attributes: AttributeSet, rows: readonly Row[], drafting: Dr
 /** Whether the only row of a product is the product itself, not a variant. */
 const hasNoOption = (row: Row): boolean =>
   row.text('option1Value') === noOption || readOptionValues(row).every(value => value === '');
-
-/** Shopify lets several products and variants share a sku: the first one in the file keeps it. */
-function claimSku<Sold extends { readonly sku?: string | undefined }>(
-  sold: Sold,
-  { skus, note }: Drafting,
-): Sold {
-  const { sku = '' } = sold;
-  if (sku === '') return sold;
-  if (!skus.has(sku)) {
-    skus.add(sku);
-    return sold;
-  }
-  note('skus that an earlier product or variant has were left out');
-  return { ...sold, sku: undefined };
-}
 
 function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
   const price = readAmountCell(row, 'price', drafting);
