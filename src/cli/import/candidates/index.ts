@@ -6,7 +6,7 @@ import type { SourceRecord } from '../../../files/read.ts';
 import { readExportIdentity } from '../../../resources/products/import/identity.ts';
 import type { ImportArguments } from '../options.ts';
 import { readTemplateColumns } from '../presets/feeds/template.ts';
-import { formatJsonProposal, formatProposal } from '../presets/index.ts';
+import { formatJsonProposal, formatProposal, refuseUnreadable } from '../presets/index.ts';
 import { addIdentity } from '../repeats.ts';
 import { checkArray, type ImportSource } from '../source.ts';
 import { type Candidate, type Notices, requireMapped } from './candidate.ts';
@@ -60,6 +60,7 @@ async function* readRecordCandidates(
           columns === undefined
             ? formatJsonProposal(request.fileName, record.value)
             : formatProposal(request.fileName, columns);
+        refuseUnreadable(request.fileName, record.columns ?? []);
         mapping = addPriceColumns(record, request);
         mapper = createRecordMapper({ ...request, mapping });
         checkColumns(record, { ...request, mapping }, proposal);

@@ -38,6 +38,23 @@ export function formatJsonProposal(file: string, record: Readonly<Record<string,
   return '';
 }
 
+/**
+ * Refuses tables for Vendure: they would look complete, but only the first variant of each product would be read.
+ * @throws Error with one line that says what would be lost
+ */
+export function refuseUnreadable(file: string, columns: readonly string[]): void {
+  // A language may follow the name, as in `optionValues:de`.
+  const own = ['optionGroups', 'optionValues'].map(name =>
+    columns.find(column => column.replace(/:.*/, '').toLowerCase() === name.toLowerCase()),
+  );
+  if (!own.every(column => column !== undefined)) return;
+  const drops = own.map(column => `--drop "${column}"`).join(' ');
+  throw new Error(
+    `${file} looks like a table of products for Vendure, in which each row without a name is a variant of the product ` +
+      `above it: no preset reads it, and the variants and options would be lost. ${drops} reads only the rows with a name`,
+  );
+}
+
 /** @throws Error with one line when a file with these columns does not fit the preset */
 export function requireColumns(preset: Preset, columns: readonly string[], file: string): void {
   const missing = findMissingColumns(preset, columns);

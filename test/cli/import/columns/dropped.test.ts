@@ -65,3 +65,25 @@ test('members of JSON that the command line drops are not read', () =>
     expect(ended.err).toContain('catalog import: --drop "gone": no column has this name');
     expect(await productsOf(place)).toMatchObject([{ sku: 'A', status: 'active', stock: null }]);
   }));
+
+test('a table for Vendure, whose variants would be lost, is refused, unless its options are dropped', () =>
+  onCatalog(async place => {
+    const header = 'name,slug,facets,optionGroups:en , optionValues:en,sku,price,stockOnHand';
+    const file = place.file(
+      'v.csv',
+      [header, 'Mug,mug,,size,S,M-S,5,1', ',,,,L,M-L,6,1', 'Cup,cup,,,,C,7,1'].join('\n'),
+    );
+    const refused = await place.runHere(['import', file]);
+    expect(refused).toMatchObject({ status: 1, out: '' });
+    expect(refused.err).toContain(
+      'looks like a table of products for Vendure, in which each row without a name is a variant of the product above it',
+    );
+    expect(await productsOf(place)).toEqual([]);
+    const drops = ['--drop', 'optionGroups:en', '--drop', 'optionValues:en'];
+    expect(refused.err).toContain(
+      '--drop "optionGroups:en" --drop "optionValues:en" reads only the rows with a name',
+    );
+    expect((await place.runHere(['import', file, ...drops])).out).toStartWith(
+      '2 created, 0 updated, 0 unchanged, 1 rejected',
+    );
+  }));
