@@ -124,8 +124,9 @@ function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
 
 /** Wix writes variants in any order: sorts them by the values that the product offers, first option first. */
 function sortByValues(rows: readonly Row[], offered: readonly (readonly string[])[]): Row[] {
+  const known = offered.map(values => new Map(values.map((value, index) => [value, index])));
   const toPlaces = (row: Row): number[] =>
-    listValues(row).map(([value = ''], index) => offered[index]?.indexOf(value) ?? -1);
+    listValues(row).map(([value = ''], index) => known[index]?.get(value) ?? -1);
   const placed = rows.map(row => ({ row, places: toPlaces(row) }));
   const compare = (one: readonly number[], other: readonly number[]): number =>
     one.map((place, index) => place - (other[index] ?? 0)).find(difference => difference !== 0) ?? 0;
