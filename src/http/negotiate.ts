@@ -42,10 +42,17 @@ export function createNegotiate() {
       if (accept.length <= maxCachedLength) mediaTypes.set(key, { mediaType });
       return mediaType;
     },
-    /** Whether the client wants errors as application/problem+json: only if Accept names it (RFC 9457 §3). */
+    /**
+     * Whether the client wants errors as application/problem+json: only if Accept names it (RFC 9457 §3), and does not
+     * prefer application/json.
+     */
     wantsProblem(accept: string | null): boolean {
-      if (accept === null || !accept.toLowerCase().includes(problemJson)) return false;
-      return createNegotiator(accept).mediaType([problemJson]) !== undefined;
+      if (accept === null || !containsProblem(accept)) return false;
+      // Of equally preferred types, the negotiator takes the one named first.
+      const problemFirst = accept
+        .split(',')
+        .toSorted((a, b) => Number(containsProblem(b)) - Number(containsProblem(a)));
+      return createNegotiator(problemFirst.join()).mediaType([problemJson, json]) === problemJson;
     },
     /** The coding to apply; undefined for none; null if the client refuses every coding and identity, too. */
     coding(acceptEncoding: string | null): Coding | undefined | null {
@@ -58,6 +65,8 @@ export function createNegotiate() {
     },
   };
 }
+
+const containsProblem = (accept: string): boolean => accept.toLowerCase().includes(problemJson);
 
 /**
  * For a response whose media type does not depend on Accept: it may still refuse that type.

@@ -83,7 +83,12 @@ describeOnDatabases('Accept on %s', kind => {
 
   test.each([
     [problem, problem],
-    [`${json}, ${problem};q=0.5`, problem],
+    [`${json}, ${problem};q=0.5`, json],
+    [`${problem};q=0.5, */*`, json],
+    [`${json}, ${problem}`, problem],
+    [`${json};q=0.5, ${problem};q=0.9`, problem],
+    [`image/png, ${problem};q=0.5, */*;q=0.1`, problem],
+    [`${problem.toUpperCase()}, */*`, problem],
     [`${problem};q=0`, json],
     [`${json}, ${problem};q=0`, json],
     ['*/*', json],
