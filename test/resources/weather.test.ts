@@ -94,6 +94,16 @@ describeOnDatabases('weather on %s', kind => {
     expect((await ask('Berlin')).body.temperature).toBe(7);
   });
 
+  test('names of cities that differ in marks which make other letters are different names', async () => {
+    for (const [city, name] of [
+      ['パリ', 'Paris'],
+      ['バリ', 'Bali'],
+    ] as const)
+      expect((await ask(city)).body.city).toBe(name);
+    for (const city of ['ﾊﾞﾘ', 'ハ\u3099リ']) expect((await ask(city)).body.city).toBe('Bali');
+    expect((await ask('ハリ')).status).toBe(404);
+  });
+
   test('a city that is not in the built-in list is looked up with the provider once', async () => {
     const found = await ask('Smalltown');
     expect([found.status, found.body.city]).toEqual([200, 'Smalltown']);

@@ -33,11 +33,15 @@ interface Cached {
   readonly since: number;
 }
 
-/** The key of a city's name; ignores case, accents, and the kind of spaces, hyphens, dots and apostrophes. */
+/**
+ * The key of a city's name; ignores case, accents, and the kind of spaces, hyphens, dots and apostrophes. Outside the
+ * European scripts a mark makes another letter: `バリ` is Bali, `パリ` is Paris.
+ */
 function toCityKey(city: string): string {
   return city
     .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/([\p{sc=Latin}\p{sc=Greek}])\p{Mn}+/gu, '$1')
+    .normalize('NFC')
     .replaceAll(/[\s'’.-]+/g, ' ')
     .trim()
     .toLowerCase();

@@ -31,6 +31,8 @@ export interface FakeProvider {
 const places: Readonly<Record<string, object>> = {
   smalltown: { name: 'Smalltown', latitude: 10.5, longitude: 20.5 },
   berlin: { name: 'Berlin', latitude: 52.52, longitude: 13.41 },
+  パリ: { name: 'Paris', latitude: 48.85, longitude: 2.35 },
+  バリ: { name: 'Bali', latitude: -8.34, longitude: 115.09 },
 };
 
 export function startProvider(): FakeProvider {
