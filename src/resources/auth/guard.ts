@@ -38,6 +38,9 @@ const limits = {
   address: [100, 900, 900],
 } as const;
 
+/** Attempts from an address at once in a process: while they are made, they count as failures of the address. */
+const maxAtOnce = 20;
+
 const refusal = 'Too many attempts';
 
 export function createGuards(
@@ -46,7 +49,8 @@ export function createGuards(
   delays: Delays,
   clock: Clock,
 ) {
-  const inTurn = createTurns();
+  const inTurn = createTurns(1);
+  const amongFew = createTurns(maxAtOnce);
 
   /** Ignores storage errors: the client must learn the outcome of the attempt, not of the refund. */
   async function giveBack(from: From, charges: readonly Charge[]): Promise<void> {
@@ -65,10 +69,8 @@ export function createGuards(
   ): Guard {
     return async (from, subject, attempt) => {
       const charges = await chargesOf(subject, from.address);
-      const [narrowest] = charges;
-      // One after the other: an attempt is charged before it is made, and refunded if it succeeds. So any number of
-      // correct attempts at once succeed, and no number of wrong ones at once exceeds the limit.
-      return inTurn(`${narrowest?.rule.name} ${narrowest?.subject}`, async () => {
+      const nameTurn = (charge: Charge | undefined) => `${charge?.rule.name} ${charge?.subject}`;
+      const chargeAndMake = async () => {
         const { rule, state } = await delays.charge(charges);
         from.showQuota(rule, state);
         if (!state.allowed) throw createRateLimitError(refusal, state, clock.now());
@@ -81,7 +83,10 @@ export function createGuards(
         }
         if (!keeps) await giveBack(from, charges);
         return made;
-      });
+      };
+      // One after the other: an attempt is charged before it is made, and refunded if it succeeds. So any number of
+      // correct attempts at once succeed, and no number of wrong ones at once exceeds the limit.
+      return inTurn(nameTurn(charges[0]), () => amongFew(nameTurn(charges.at(-1)), chargeAndMake));
     };
   }
 
@@ -139,20 +144,21 @@ function createRule(name: string, [limit, window, longest]: readonly [number, nu
   return { name, limit, window, longest };
 }
 
-/** Runs work with the same key one after the other, in order of arrival. */
-function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
-  const last = new Map<string, Promise<unknown>>();
-  return (key, work) => {
-    const turn = (last.get(key) ?? Promise.resolve()).then(work);
-    const ended = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    last.set(key, ended);
-    void ended.then(() => {
-      if (last.get(key) === ended) last.delete(key);
-    });
-    return turn;
+/** Runs at most this much work with the same key at once, in order of arrival. */
+function createTurns(most: number): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  return async (key, work) => {
+    const queue = queues.getOrInsertComputed(key, () => ({ running: 0, waiting: [] }));
+    if (queue.running < most) queue.running++;
+    else await new Promise<void>(resolve => queue.waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // The next one takes over the place.
+      const next = queue.waiting.shift();
+      if (next !== undefined) next();
+      else if (--queue.running === 0) queues.delete(key);
+    }
   };
 }
 

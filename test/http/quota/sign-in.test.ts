@@ -114,6 +114,14 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(quotaOf(await signIn(email, password, home))).toEqual([200, perKnownPair, perKnownPair, 300]);
   });
 
+  test('more sessions than an address may fail are continued from it at once', async () => {
+    const tokens: string[] = [];
+    for (let session = 0; session < perAddress + 5; session++)
+      tokens.push((await signIn(emailOf('user'), password, home)).body.refreshToken);
+    const responses = await Promise.all(tokens.map(token => refresh(token)));
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
   test('concurrent wrong passwords are limited like consecutive ones', async () => {
     const email = emailOf('user');
     const responses = await Promise.all(Array.from({ length: 40 }, () => signIn(email, 'wrong', guesser)));
