@@ -1,10 +1,11 @@
 /** Limits of mails to a recipient, however they are requested, and of what a user can make strangers read. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { toMailbox } from '../../src/mail/limits.ts';
+import { asks } from '../support/data/addresses.ts';
 import { invoiced } from '../support/data/invoices.ts';
-import { addKey, userIdOf } from '../support/data/people.ts';
+import { addKey, addPerson, userIdOf } from '../support/data/people.ts';
 import { type Call, call } from '../support/http/http.ts';
-import { tokenIn } from '../support/peers/mails.ts';
+import { mailTo, tokenIn } from '../support/peers/mails.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { emailOf, password, startTestService, type TestService } from '../support/service/service.ts';
 
@@ -195,6 +196,26 @@ describeOnDatabases('the limits of mail on %s', kind => {
     const refused = statuses.indexOf(429);
     const me = await call(service, { path: `/v1/users/${id}`, as: 'admin' });
     expect(JSON.stringify(me.body)).toContain(`stranger${refused - 1}@`);
+  });
+
+  test('keep no user from confirming an address or leaving, although these notify an unconfirmed one', async () => {
+    const me = await addPerson(service);
+    const { path, headers } = me;
+    const request = (times: number) => call(service, asks(me, `mine${times}@else.example`));
+    for (let times = 1; times <= 10; times++) expect((await request(times)).status).toBe(200);
+    expect((await request(11)).status).toBe(429);
+    const token = tokenIn(mailTo(await service.mails(), 'mine10@else.example'));
+    const confirm = { method: 'POST', path: `${path}/verify`, headers, body: { token } } as const;
+    expect((await call(service, confirm)).status).toBe(200);
+
+    const leaver = await addPerson(service);
+    for (let times = 1; times <= 10; times++)
+      expect((await call(service, asks(leaver, `other${times}@else.example`))).status).toBe(200);
+    const body = { currentPassword: password };
+    const leave = { method: 'POST', path: '/v1/me/deletion', headers: leaver.headers, body } as const;
+    expect((await call(service, leave)).status).toBe(204);
+    const subjects = (await mailsTo(leaver.email)).map(({ subject }) => subject);
+    expect(subjects).toContain('Your account at Catalog was deleted');
   });
 
   test('do not count mail to new users that staff create', async () => {

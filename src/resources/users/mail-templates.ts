@@ -31,13 +31,22 @@ export function createMailTemplates(
   const toPasswordPage = () => config.PASSWORD_RESET_URL ?? toPage('password-reset');
   const toVerifyPage = () => config.VERIFY_URL ?? toPage('verify');
 
-  const send = (session: Session, user: UserRow, text: MailText, cause: Cause) => {
+  const send = (
+    session: Session,
+    user: UserRow,
+    text: MailText,
+    cause: Cause,
+    // Only administrators and keys send mails to other users.
+    isByStaff = cause.actor !== `user:${user.id}`,
+  ) => {
     const to = { name: findName(user) ?? '', address: user.email };
     const isConfirmed = user.verified_at !== null;
-    // Only administrators and keys send mails to other users.
-    const isByStaff = cause.actor !== `user:${user.id}`;
     return mails.add(session, { to, attachments: [], ...text, isConfirmed, isByStaff }, cause);
   };
+
+  /** Not counted against the user, who causes each once: the change that it reports must not fail because of it. */
+  const sendNotice = (session: Session, user: UserRow, text: MailText, cause: Cause) =>
+    send(session, user, text, cause, true);
 
   const createLinkSender =
     (
@@ -61,9 +70,9 @@ export function createMailTemplates(
     verify: createLinkSender(texts.composeVerificationMail, toVerifyPage, 'verification', week),
     /** @param user before the change, with the former address */
     addressChanged: (session: Session, user: UserRow, cause: Cause) =>
-      send(session, user, texts.composeAddressChangedMail({ shop, name: findName(user) }), cause),
+      sendNotice(session, user, texts.composeAddressChangedMail({ shop, name: findName(user) }), cause),
     accountDeleted: (session: Session, user: UserRow, cause: Cause) =>
-      send(session, user, texts.composeAccountDeletedMail({ shop, name: findName(user) }), cause),
+      sendNotice(session, user, texts.composeAccountDeletedMail({ shop, name: findName(user) }), cause),
     /** The same with a link to restore the address. @param user with the version after the change */
     async addressChangedWithWayBack(
       session: Session,
