@@ -137,8 +137,12 @@ export function createGuards(
   };
 }
 
-/** Whether the attempt itself failed; a full disk or an unavailable database is no failed attempt. */
-const isRefusal = (error: unknown): boolean => error instanceof HttpError && error.status < 500;
+/**
+ * Whether the attempt itself failed; a full disk or an unavailable database is no failed attempt, and a token that has
+ * expired is no guess: the service has signed it.
+ */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof HttpError && error.status < 500 && error.code !== 'TOKEN_EXPIRED';
 
 function createRule(name: string, [limit, window, longest]: readonly [number, number, number]): DelayRule {
   return { name, limit, window, longest };

@@ -206,6 +206,17 @@ describeOnDatabases('sessions over time on %s', kind => {
 });
 
 describeOnDatabases('guessing on %s', kind => {
+  test('expired refresh tokens are no guesses: any number from an IP address block no other', async () => {
+    const service = await startTestService(kind);
+    const { refreshToken } = (await login(service)).body;
+    for (let session = 0; session <= 100; session++) {
+      const expired = forge({ use: 'refresh', sessionId: `${session}`, exp: 1_000_000_000 });
+      expect((await refresh(service, expired)).body.error).toBe('TOKEN_EXPIRED');
+    }
+    expect((await refresh(service, refreshToken)).status).toBe(200);
+    await service.stop();
+  });
+
   test('a hundred wrong refresh tokens block refreshing from an IP address, but not signing in by password', async () => {
     const service = await startTestService(kind);
     const { refreshToken } = (await login(service)).body;
