@@ -22,8 +22,8 @@ const help = `Usage: catalog export [OPTIONS]
 Writes all products of one moment, ordered by id. The service may be running.
 
   --format FORMAT      csv, ndjson or json (csv; by the name of FILE when it ends in .ndjson, .jsonl or .json)
-  --output FILE|-      where to write; - is standard output, and the default. The output is written to
-                       FILE.PID.partial, which replaces FILE when it is complete
+  --output FILE|-      where to write; - is standard output, and the default. The output is written into
+                       the folder FILE.PID.partial, and replaces FILE when it is complete
   --status STATUS      only products of this status: active or archived
   --category PATH      only products of the category with this path, and of the categories below it
   --no-safe-for-spreadsheets
@@ -36,10 +36,11 @@ together identify a product with neither sku nor externalId, nor a variant with 
 product each time; standard error reports their number, and that of products longer than 8 MiB, which an import rejects.
 updatedAt, rating and derived values are for other readers: import ignores them, and removes the apostrophes. NDJSON and
 JSON contain each product as the service shows it, with its variants in variants, and its own price, which applies to
-variants without one, in basePrice. CSV has a column for each attribute (attributes.colour), ordered by key, two for a
-weight (weight.value, weight.unit), and JSON in the cells of options, variants, and images with a text; an import
-creates the attributes in the order of their columns. In CSV an empty cell means no value: an empty description is
-imported as none, and a product without currency gets the default one.
+variants without one, in basePrice. CSV has a column for each attribute (attributes.colour), ordered by key, of more than
+400 keys a column attributes for the others, two for a weight (weight.value, weight.unit), and JSON in the cells of
+attributes, options, variants, and images with a text; an import creates the attributes in the order of their columns.
+In CSV an empty cell means no value: an empty description is imported as none, and a product without currency gets the
+default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong. A signal that ends
 the export (SIGTERM, SIGINT, SIGHUP) leaves no file either.`;

@@ -9,9 +9,9 @@ export const command: Command = {
 
 Runs the pending migrations of the database, each once, under a lock, and prints their names. If it holds users or
 products, standard error reports each as it begins. Several processes may run it at the same time. serve and import
-migrate when they start; restore leaves that to them. All other commands refuse a database with pending migrations:
-upgrading it stops services of earlier releases from working, unless the migration only adds (its name contains
-"expand").
+migrate when they start; restore leaves that to them, and backup copies a database of any release. All other commands
+refuse a database with pending migrations: upgrading it stops services of earlier releases from working, unless the
+migration only adds (its name contains "expand").
 
 Creates the database if there is none; an empty file counts as a new database.
 

@@ -18,8 +18,8 @@ afterwards, copy the folder media in DATA_DIR, or the store that MEDIA_URL names
 
 With DATABASE_URL the database is in PostgreSQL: use pg_dump.
 
-The copy is written to FILE.PID.partial and renamed when complete. A signal that ends the backup (SIGTERM, SIGINT,
-SIGHUP) removes it; the next backup to FILE removes one left by a killed process.
+The copy is written into the folder FILE.PID.partial, and moved from there when it is complete. A signal that ends the
+backup (SIGTERM, SIGINT, SIGHUP) removes it; the next backup to FILE removes one left by a killed process.
 
 Exit status: 0 the copy is complete; 1 the backup failed, and FILE was not created;
 2 the command line is wrong.`,

@@ -23,8 +23,9 @@ in again.
 
 With DATABASE_URL the database is in PostgreSQL: use pg_restore or psql.
 
-The copy is written to catalog.db.PID.partial and renamed when complete. A signal that ends the restore (SIGTERM,
-SIGINT, SIGHUP) removes it and changes nothing; the next restore removes one left by a killed process.
+The copy is written into the folder catalog.db.PID.partial of DATA_DIR, and moved from there when it is complete. A
+signal that ends the restore (SIGTERM, SIGINT, SIGHUP) removes it and changes nothing; the next restore removes one left
+by a killed process.
 
 Exit status: 0 the database was restored; 1 the restore failed, and nothing was changed;
 2 the command line is wrong.`,

@@ -62,8 +62,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
                       reads CSV cells unchanged. Without it (--safe-for-spreadsheets) the apostrophes that catalog
                       export writes before formulas are removed: '=1+1 is read as =1+1
 
-A record needs name and price, and follows the same rules as POST /v1/products. Tags are separated by ; or |, images
-by spaces, commas or |. A status is active or archived, or a synonym that shops use (publish, draft);
+A record needs name and price, may have 8 MiB, and follows the same rules as POST /v1/products. Tags are separated by ;
+or |, images by spaces, commas or |. A status is active or archived, or a synonym that shops use (publish, draft);
 --map status=archived reads a column archived (or discontinued) of true/false, yes/no or 1/0, --map status=active one
 called active (or enabled, published, visible, online, Aktiv, …) of the same words.
 options, attributes, images and variants may be JSON. A record's variants are added to its product, or update the
