@@ -1461,7 +1461,7 @@ export interface paths {
         put?: never;
         /**
          * Send an invoice by e-mail
-         * @description Sends the PDF to the address that the customer had when the order was placed. If customers send it themselves, and have not confirmed that address or now have another, the mail says so and has no PDF. Delivery is retried until the mail server accepts the mail; then the invoice has sentAt. Each request sends another mail unless it repeats an Idempotency-Key.
+         * @description Sends the PDF to the address that the customer had when the order was placed. If customers send it themselves, and have not confirmed that address or now have another, the mail says so and has no PDF. Delivery is retried for about five days; once the mail server has accepted the PDF, the invoice has sentAt. Each request sends another mail unless it repeats an Idempotency-Key; 429 when the recipient has received too many mails.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `invoices:write`.
          */
@@ -1897,7 +1897,7 @@ export interface paths {
         };
         /**
          * Suggest completions of a query
-         * @description Suggests words that complete the last one, categories and products, from what the caller may read. Names that have the words as typed come before names with other forms of them. Typing errors are tolerated only in words that no document has. Suggested words come from names that have the preceding words as typed.
+         * @description Suggests words that complete the last one, categories and products, from what the caller may read. Names that have the words as typed come before names with other forms of them. Typing errors are tolerated only in words that no product has. Suggested words come from names that have the preceding words as typed; if there are none, from other texts that have these words.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
          */
@@ -2115,7 +2115,7 @@ export interface paths {
         };
         /**
          * Read the weather in a city
-         * @description If the provider cannot be reached, returns the last observation, marked `stale`, or the usual weather of the season, with the source `bundled`.
+         * @description If the provider cannot be reached, returns the last observation, marked `stale`, or the usual weather of the season in a large city, with the source `bundled`. A city of which it then knows neither is 503, or 404 if only the provider could know it.
          *
          *     Access: API keys with the scope `data:read`.
          */
@@ -4058,7 +4058,7 @@ export interface components {
             /** @description In major units of the currency; returned as sent. */
             price: number;
             /**
-             * @description The currency of the amounts (ISO 4217).
+             * @description The currency of the amounts (ISO 4217). A product created without one gets that of the service, which also counts where PUT or PATCH has made it null.
              * @example EUR
              */
             currency?: string | null;
@@ -5326,7 +5326,7 @@ export interface components {
             /** @description In major units of the currency; returned as sent. */
             price?: number;
             /**
-             * @description The currency of the amounts (ISO 4217).
+             * @description The currency of the amounts (ISO 4217). A product created without one gets that of the service, which also counts where PUT or PATCH has made it null.
              * @example EUR
              */
             currency?: string | null;
@@ -6828,7 +6828,7 @@ export interface components {
             /** @description In major units of the currency; returned as sent. */
             price?: number;
             /**
-             * @description The currency of the amounts (ISO 4217).
+             * @description The currency of the amounts (ISO 4217). A product created without one gets that of the service, which also counts where PUT or PATCH has made it null.
              * @example EUR
              */
             currency?: string | null;
@@ -7506,7 +7506,7 @@ export interface components {
             /** @description In major units of the currency; returned as sent. */
             price: number;
             /**
-             * @description The currency of the amounts (ISO 4217).
+             * @description The currency of the amounts (ISO 4217). A product created without one gets that of the service, which also counts where PUT or PATCH has made it null.
              * @example EUR
              */
             currency: string | null;
@@ -8774,7 +8774,7 @@ export interface components {
             /** @description In major units of the currency; returned as sent. */
             price?: number;
             /**
-             * @description The currency of the amounts (ISO 4217).
+             * @description The currency of the amounts (ISO 4217). A product created without one gets that of the service, which also counts where PUT or PATCH has made it null.
              * @example EUR
              */
             currency?: string | null;
@@ -11310,7 +11310,7 @@ export interface components {
         Range: string;
         /** @description The ETag that the range belongs to; if it is not current, the response is the whole file. */
         IfRange: string;
-        /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+        /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
         IdempotencyKey: string;
         /**
          * @description The id of the resource.
@@ -11844,7 +11844,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12083,7 +12083,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12535,7 +12535,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12786,7 +12786,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13066,7 +13066,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13668,7 +13668,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14220,7 +14220,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14666,7 +14666,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15086,7 +15086,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15237,7 +15237,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -15631,7 +15631,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -16060,7 +16060,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16127,7 +16127,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description The ETag of the representation to change; if it is not current, the response is 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16399,7 +16399,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -16544,7 +16544,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -17045,7 +17045,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17469,7 +17469,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17890,7 +17890,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -18550,7 +18550,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -18970,7 +18970,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19593,7 +19593,7 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); otherwise they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                /** @description Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;

@@ -60,7 +60,7 @@ export const parameters = {
   ),
   IdempotencyKey: describeHeader(
     'Idempotency-Key',
-    'Makes it safe to send the request again: for 24 hours the same key and body get the stored response.',
+    'Makes it safe to send the request again: for 24 hours the same request with the same key gets the stored response.',
     { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   ),
 };

@@ -95,7 +95,7 @@ export function createInvoiceEndpoints(stores: Stores): Endpoint[] {
       operationId: 'sendInvoice',
       summary: 'Send an invoice by e-mail',
       description:
-        'Sends the PDF to the address that the customer had when the order was placed. If customers send it themselves, and have not confirmed that address or now have another, the mail says so and has no PDF. Delivery is retried until the mail server accepts the mail; then the invoice has sentAt. Each request sends another mail unless it repeats an Idempotency-Key.',
+        'Sends the PDF to the address that the customer had when the order was placed. If customers send it themselves, and have not confirmed that address or now have another, the mail says so and has no PDF. Delivery is retried for about five days; once the mail server has accepted the PDF, the invoice has sentAt. Each request sends another mail unless it repeats an Idempotency-Key; 429 when the recipient has received too many mails.',
       tag,
       access: allow.everyone('invoices:write'),
       params: byId,

@@ -30,6 +30,8 @@ export const statuses = ['active', 'archived'] as const;
 const name = text(200).describe('Trimmed; must not be blank.');
 const price = z.number().min(0).describe('In major units of the currency; returned as sent.');
 const currency = currencyCode.meta({ minLength: 3, maxLength: 3, examples: ['EUR'] });
+const currencyText =
+  'The currency of the amounts (ISO 4217). A product created without one gets that of the service, which also counts where PUT or PATCH has made it null.';
 const status = z.enum(statuses);
 const description = prose(100_000);
 const sku = text(maxSkuLength).describe('Unique among products and variants.');
@@ -103,7 +105,7 @@ export const product = z
     id: identifier(),
     name,
     price,
-    currency: currency.nullable(),
+    currency: currency.nullable().describe(currencyText),
     status,
     description: description.nullable(),
     sku: sku.nullable(),
@@ -155,7 +157,7 @@ export const createProduct = z
   .object({
     name,
     price,
-    currency: currency.nullish(),
+    currency: currency.nullish().describe(currencyText),
     status: status.nullish(),
     description: description.nullish(),
     sku: sku.nullish(),

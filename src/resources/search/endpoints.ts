@@ -50,7 +50,7 @@ export function createSearchEndpoints(stores: Stores): Endpoint[] {
       operationId: 'suggest',
       summary: 'Suggest completions of a query',
       description:
-        'Suggests words that complete the last one, categories and products, from what the caller may read. Names that have the words as typed come before names with other forms of them. Typing errors are tolerated only in words that no document has. Suggested words come from names that have the preceding words as typed.',
+        'Suggests words that complete the last one, categories and products, from what the caller may read. Names that have the words as typed come before names with other forms of them. Typing errors are tolerated only in words that no product has. Suggested words come from names that have the preceding words as typed; if there are none, from other texts that have these words.',
       tag: 'Search',
       access: allow.everyone('search:read'),
       query: schema.suggest,

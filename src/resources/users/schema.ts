@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { roles } from '../../http/access.ts';
 import { listParameters } from '../../http/paginate.ts';
 import {
+  anyText,
   count,
   emailAddress,
   identifier,
@@ -23,7 +24,7 @@ export const newPassword = z
   .max(200)
   // All unpaired surrogates would be hashed as the same character.
   .refine(isStorable, notStorable)
-  .meta({ format: 'password' });
+  .meta({ format: 'password', pattern: anyText });
 
 const name = text(200);
 const role = oneOf(roles);

@@ -14,7 +14,7 @@ export function createWeatherEndpoints({ weather }: Stores): Endpoint[] {
       operationId: 'getWeather',
       summary: 'Read the weather in a city',
       description:
-        'If the provider cannot be reached, returns the last observation, marked `stale`, or the usual weather of the season, with the source `bundled`.',
+        'If the provider cannot be reached, returns the last observation, marked `stale`, or the usual weather of the season in a large city, with the source `bundled`. A city of which it then knows neither is 503, or 404 if only the provider could know it.',
       tag: 'Data',
       access: allow.keys('data:read'),
       query: schema.weatherQuery,
