@@ -9,16 +9,20 @@ export interface Count {
   readonly total: number;
 }
 
-/** A product of a category, and whether it counts there: not if its main category or an earlier one counts it. */
+/** A product of a category, and whether it counts there: not if its main category or another one counts it. */
 interface Listed {
+  readonly path: string;
   readonly id: number;
   readonly counts: boolean | number;
 }
 
-/** The condition that a category is `roots` or below it; the first two comparisons select a range of the index. */
-export function isInRoot(name: string): RawBuilder<unknown> {
+/**
+ * The condition that a category is `roots` or below it; the first two comparisons select a range of the index.
+ * @param first the path from which on the range is selected
+ */
+export function isInRoot(name: string, first = sql`roots.path`): RawBuilder<unknown> {
   const path = sql.ref(`${name}.path`);
-  return sql`${path} >= roots.path and ${path} < roots.path || ' >!'
+  return sql`${path} >= ${first} and ${path} < roots.path || ' >!'
     and (${path} = roots.path or ${path} >= roots.path || ' > ')`;
 }
 
@@ -33,25 +37,22 @@ export function createFurtherCounts({ build, dialect }: Pick<Database, 'build' |
     where roots.id in (${ids}) and ${isInRoot('below')} and product_categories.category_id = below.id
       and products.id = product_categories.product_id and (main.id is null or not (${isInRoot('main')}))
     group by roots.id`;
-  const listedBelow = prepareQuery<{ root: number }, { id: number }>(
+  // One statement reads the products of many categories: most have few, and a statement for each would take longer.
+  const listedAfter = prepareQuery<{ root: number; path: string | null; id: number; limit: number }, Listed>(
     build,
-    ({ root }) => sql`select below.id from categories as roots cross join categories as below
-      where roots.id = ${root} and ${isInRoot('below')}
-        and exists (select 1 from product_categories where category_id = below.id)`,
-  );
-  const listedIn = prepareQuery<{ root: number; id: number; after: number; limit: number }, Listed>(
-    build,
-    ({ root, id, after, limit }) => sql`
-      select listed.product_id as id, (main.id is null or not (${isInRoot('main')}))
+    ({ root, path, id, limit }) => sql`
+      select below.path, listed.product_id as id, (main.id is null or not (${isInRoot('main')}))
         and not exists (select 1 from product_categories as others
           join categories as other on other.id = others.category_id
           where others.product_id = listed.product_id and other.id < listed.category_id
             and ${isInRoot('other')}) as counts
-      from categories as roots cross join product_categories as listed
+      from categories as roots cross join categories as below cross join product_categories as listed
         cross join products left join categories as main on main.id = products.category_id
-      where roots.id = ${root} and listed.category_id = ${id} and listed.product_id > ${after}
+      where roots.id = ${root} and ${isInRoot('below', sql`coalesce(${path}, roots.path)`)}
+        and listed.category_id = below.id
+        and listed.product_id > case when below.path = ${path} then ${id} else 0 end
         and products.id = listed.product_id
-      order by listed.product_id limit ${limit}`,
+      order by below.path, listed.product_id limit ${limit}`,
   );
 
   /** Omits categories that have none. */
@@ -60,15 +61,13 @@ export function createFurtherCounts({ build, dialect }: Pick<Database, 'build' |
     return session.all(buildQuery(sql.join(ids)).compile(build));
   }
 
-  /** Counts category by category, some products of each at a time. */
+  /** Counts some products at a time, category by category. */
   async function countInTurns(session: Session, root: number): Promise<readonly Count[]> {
     let total = 0;
-    for (const { id } of await session.all(listedBelow({ root }))) {
-      const pages = readPaced<Listed>((limit, last) =>
-        session.all(listedIn({ root, id, after: last?.id ?? 0, limit })),
-      );
-      for await (const rows of pages) total += rows.filter(({ counts }) => counts).length;
-    }
+    const pages = readPaced<Listed>((limit, last) =>
+      session.all(listedAfter({ root, path: last?.path ?? null, id: last?.id ?? 0, limit })),
+    );
+    for await (const rows of pages) total += rows.filter(({ counts }) => counts).length;
     return [{ id: root, total }];
   }
 
