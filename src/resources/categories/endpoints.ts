@@ -46,7 +46,7 @@ export function createCategoryEndpoints({ database, paginator, categories: store
     patch: { schema: schema.patchCategory, example: { description: 'To eat at.' } },
     presenter,
     rows: createCountedRows(store),
-    prefetch: body => store.images.seek(findImageId(body)),
+    prefetch: (body, params) => store.images.seek(findImageId(body), params?.id),
   });
 
   return [
@@ -126,7 +126,7 @@ function findImageId(body: PatchBody<object>): unknown {
   if (body.kind === 'merge') return findMember(body.patch, 'imageId');
   const operations: readonly unknown[] = Array.isArray(body.patch) ? body.patch : [];
   return findMember(
-    operations.find(operation => findMember(operation, 'path') === '/imageId'),
+    operations.findLast(operation => findMember(operation, 'path') === '/imageId'),
     'value',
   );
 }

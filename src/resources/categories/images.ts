@@ -34,13 +34,18 @@ interface Part {
 /** The number of products that one statement searches: a few milliseconds, after which other work gets a turn. */
 const productsAtOnce = 5000;
 
-export function createCategoryImages(database: Pick<Database, 'build' | 'dialect' | 'snapshot'>) {
+export function createCategoryImages(database: Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>) {
   const { build, dialect } = database;
   const part = prepareQuery<Arguments, Part>(
     build,
     ({ after, written }) => sql`select max(id) as last, cast(count(*) as integer) as size,
         min(case when ${dialect.position(sql`document`, sql`${written}`)} > 0 then id end) as product
       from (select id, document from products where id > ${after} order by id limit ${sql.lit(productsAtOnce)}) as part`,
+  );
+
+  const shown = prepareQuery<{ id: number }, CategoryImage>(
+    build,
+    ({ id }) => sql`select image_id, image_product_id, image_url from categories where id = ${id}`,
   );
 
   /** The first product that has an image with this id; reads products in order until one has it. */
@@ -61,11 +66,14 @@ export function createCategoryImages(database: Pick<Database, 'build' | 'dialect
 
   return {
     /**
-     * Looks for the product in the background: in a large catalog, this takes seconds.
+     * Looks for the product in the background: in a large catalog, this takes seconds. The image that a category already
+     * shows is not looked for.
      * @param id any value from a request
      */
-    async seek(id: unknown): Promise<SoughtImage | undefined> {
+    async seek(id: unknown, category?: number): Promise<SoughtImage | undefined> {
       if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id > maxId) return undefined;
+      const row = category === undefined ? undefined : await database.read.first(shown({ id: category }));
+      if (row?.image_id === id) return { id, product: row.image_product_id ?? undefined };
       const readInBackground = (query: CompiledQuery<Part>) =>
         database.snapshot(session => session.first(query), { background: true });
       return { id, product: await find(readInBackground, id) };

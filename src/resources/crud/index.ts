@@ -88,7 +88,7 @@ export function createCrudEndpoints<
     body: PatchBody<object>,
     changeOf: (before: Locked) => Patched<Fields>,
   ): Promise<Reply> {
-    const prefetched = await resource.prefetch?.(body);
+    const prefetched = await resource.prefetch?.(body, context.params);
     return context.write(async session => {
       const before = await lockRow('edit', context, session);
       const { fields, confirm } = changeOf(before);

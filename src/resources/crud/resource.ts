@@ -52,8 +52,8 @@ export interface Resource<Params extends z.ZodObject, Row, Locked extends Row, F
   readonly patch: { readonly schema: z.ZodObject; readonly example: unknown };
   /** Serves a GET as plain JSON from a cache. */
   readonly cached?: (params: Output<Params>) => Reply | Promise<Reply>;
-  /** Reads what a change needs before its transaction, based on the body. */
-  readonly prefetch?: (body: PatchBody<object>) => Promise<Prefetched>;
+  /** Reads what a change needs before its transaction, based on the body; without `params`, the row is a new one. */
+  readonly prefetch?: (body: PatchBody<object>, params?: Output<Params>) => Promise<Prefetched>;
   /** Rewrites a patch whose meaning depends on the row. */
   readonly interpretPatch?: (before: Locked, body: PatchBody<object>) => PatchBody<object>;
   /** @throws HttpError 403 for a caller who may read the row, but not change or delete it */

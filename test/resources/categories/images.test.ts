@@ -97,10 +97,14 @@ describeOnDatabases('images of categories on %s', kind => {
     const [first, second] = images.map(({ id }) => id);
     const { id } = await add(first ?? 0);
     expect(await shown(id)).toEqual([first, urls[0]]);
-    // The image of the last operation was not looked up in advance.
-    const operations = [first, second].map(value => ({ op: 'replace', path: '/imageId', value }));
-    await write('PATCH', `${path}/${id}`, operations, 'application/json-patch+json');
+    const replace = (name: string, value: unknown) => ({ op: 'replace', path: `/${name}`, value });
+    const patch = (...operations: object[]) =>
+      write('PATCH', `${path}/${id}`, operations, 'application/json-patch+json');
+    await patch({ op: 'test', path: '/imageId', value: first }, replace('imageId', second));
     expect(await shown(id)).toEqual([second, urls[1]]);
+    // This image is not looked up in advance.
+    await patch(replace('position', first), { op: 'move', from: '/position', path: '/imageId' });
+    expect(await shown(id)).toEqual([first, urls[0]]);
   });
 
   test('an image removed from its product is removed from the category, and only there', async () => {
