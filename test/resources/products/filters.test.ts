@@ -41,6 +41,27 @@ describeOnDatabases('filters of products on %s', kind => {
     ]);
   });
 
+  test('both ways of writing an accent are different values, except in searches', async () => {
+    const [nfc, nfd] = ['NFC', 'NFD'].map(form => 'Unicodé'.normalize(form));
+    const addWith = (text = '') =>
+      addProduct(service, {
+        ...{ name: text, category: text, tags: [text], brand: text, sku: text, attributes: { accent: text } },
+        options: [{ name: text, values: [text] }],
+      });
+    const [one, other] = [await addWith(nfc), await addWith(nfd)];
+    const filters = ['name', 'category', 'tag', 'brand', 'sku', 'attr.accent', 'attr.unicode'];
+    for (const filter of filters)
+      for (const [text, { id }] of [[nfc, one] as const, [nfd, other] as const])
+        expect([filter, await idsOf(`${filter}=${encodeURIComponent(text ?? '')}`)]).toEqual([filter, [id]]);
+    const { body } = await call(service, { path: `/v1/products?facets=tag,attr.accent`, as: 'user' });
+    for (const facet of ['tag', 'attr.accent'])
+      for (const value of [nfc, nfd]) expect(body.meta.facets[facet]).toContainEqual({ value, count: 1 });
+    for (const text of [nfc, nfd]) {
+      const path = `/v1/search?type=product&q=${encodeURIComponent(text ?? '')}`;
+      expect((await call(service, { path, as: 'user' })).body.meta.total).toBe(2);
+    }
+  });
+
   test('lists, facets and searches treat options as attributes, and follow every change', async () => {
     const size = (...values: string[]) => ({ name: 'Shoe Size', values });
     const shoe = await addProduct(service, { name: 'Optioned shoe', price: 3, options: [size('41', '42')] });
