@@ -14,7 +14,7 @@ import { prepareByPaths } from '../../storage/list/category-plan.ts';
 import { createSearchIndex, rewordedCollection } from '../../storage/search/index.ts';
 import { toDocumentWords } from '../../storage/search/text/words.ts';
 import { productOf } from '../products/row.ts';
-import { toSearchText } from '../products/search-text.ts';
+import { toSearchTextInSlices } from '../products/search-text.ts';
 import type { ProductStore } from '../products/store.ts';
 import type { Categorized } from './assign.ts';
 import type { StoredCategory } from './row.ts';
@@ -112,10 +112,8 @@ export function createSearchTextConsumer({ database, queue, clock, products }: P
       for (const row of await products.lockMany(session, ids)) {
         const product = productOf(row);
         const before = { ...product, ...toFormerCategories(product, category.path, progress.former) };
-        await search.change(session, 'product', toSearchText(before), {
-          id: row.id,
-          ...toSearchText(product),
-        });
+        const [had, has] = [await toSearchTextInSlices(before), await toSearchTextInSlices(product)];
+        await search.change(session, 'product', had, { id: row.id, ...has });
       }
       if (ids.length > 0) versions.advance(session, rewordedCollection);
       if (isLast) releaseWords(session, progress);

@@ -1,6 +1,8 @@
 /** The text of a product in the search index. */
 import { toPlainText } from '../../storage/search/text/html.ts';
+import { finish } from '../../storage/search/text/split.ts';
 import type { SearchText } from '../../storage/search/text/words.ts';
+import { finishInSlices } from '../../turns/slices.ts';
 import type { ProductFields } from './schema.ts';
 
 const searchedTexts = ['name', 'status', 'description', 'category', 'sku', 'brand', 'gtin', 'mpn'] as const;
@@ -8,7 +10,13 @@ const searchedLists = ['tags', 'categories', 'attributes', 'options'] as const;
 
 type Searched = Pick<ProductFields, (typeof searchedTexts)[number] | (typeof searchedLists)[number]>;
 
-export function toSearchText(product: Searched): SearchText {
+export const toSearchText = (product: Searched): SearchText => finish(buildSearchText(product));
+
+/** The same, yielding to the event loop between texts: markup is removed from up to a megabyte of them. */
+export const toSearchTextInSlices = (product: Searched): Promise<SearchText> =>
+  finishInSlices(buildSearchText(product));
+
+function* buildSearchText(product: Searched): Generator<undefined, SearchText> {
   const { name, status, description, category, tags, sku, brand, gtin, mpn, categories } = product;
   const codes: string[] = [];
   for (const code of [sku, gtin, mpn]) if (code !== null) codes.push(code);
@@ -21,7 +29,7 @@ export function toSearchText(product: Searched): SearchText {
       brand,
       categories: category === null ? categories : [category, ...categories],
       attributes: [
-        ...collectAttributeTexts(product.attributes),
+        ...(yield* collectAttributeTexts(product.attributes)),
         ...product.options.flatMap(({ values }) => values),
       ],
       tags,
@@ -41,12 +49,12 @@ const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
 /** The values of attributes, except booleans. Some are descriptions of shops, as HTML: they count without markup. */
-function collectAttributeTexts(attributes: ProductFields['attributes']): string[] {
+function* collectAttributeTexts(attributes: ProductFields['attributes']): Generator<undefined, string[]> {
   const texts: string[] = [];
-  for (const value of Object.values(attributes)) {
-    if (typeof value === 'number') texts.push(String(value));
-    else if (typeof value === 'string') texts.push(toPlainText(value));
-    else if (typeof value !== 'boolean') texts.push(...value.map(toPlainText));
+  for (const one of Object.values(attributes).flat()) {
+    if (typeof one === 'boolean') continue;
+    texts.push(typeof one === 'number' ? String(one) : toPlainText(one));
+    yield;
   }
   return texts;
 }

@@ -6,7 +6,7 @@ import { createWordSets, type WordSets } from '../../storage/search/memory/words
 import { createSearchReader, type SearchReader } from '../../storage/search/reading/index.ts';
 import { toDocumentWordsInSlices } from '../../storage/search/text/words.ts';
 import { productOf, products } from '../products/row.ts';
-import { toSearchText } from '../products/search-text.ts';
+import { toSearchTextInSlices } from '../products/search-text.ts';
 
 /** @param reader reads only the index */
 export const createProductWords = (database: Database, reader: SearchReader): WordSets =>
@@ -14,7 +14,7 @@ export const createProductWords = (database: Database, reader: SearchReader): Wo
     collection: products,
     read: createIdReader(database, reader),
     async wordsOf(id, document) {
-      const text = toSearchText(productOf({ id, document }));
+      const text = await toSearchTextInSlices(productOf({ id, document }));
       return text.archived === true ? [] : toDocumentWordsInSlices(text);
     },
   });

@@ -17,10 +17,10 @@ import {
   toPosition,
 } from '../../storage/search/index.ts';
 import { takeTurn } from '../../turns/index.ts';
-import { mapInSlices } from '../../turns/slices.ts';
+import { sendInSlices } from '../../turns/slices.ts';
 import { storedProduct } from '../products/members/stored.ts';
 import type { Product, Rating } from '../products/schema.ts';
-import { toSearchText } from '../products/search-text.ts';
+import { toSearchTextInSlices } from '../products/search-text.ts';
 import { type Article, type Item, toArticleText, toOrderText, toUserText, type User } from './texts.ts';
 
 /** A document with the facts, other than its words, by which a hit is ranked. */
@@ -55,12 +55,12 @@ const unrated = { rating: 0, available: true } as const;
 export const computeRating = ({ average, count }: Rating): number =>
   ((average ?? 0) / bestRating) * Math.min(1, count / manyReviews);
 
-function toProductDocument(row: ReadProduct): FoundDocument {
+async function toProductDocument(row: ReadProduct): Promise<FoundDocument> {
   const { id, document } = row;
   const product = Object.assign(storedProduct.membersOf(document), readPaths(row));
   const rating = computeRating(product.rating);
   const { available } = product;
-  return { id, size: document.length, ...toSearchText(product), product, rating, available };
+  return { id, size: document.length, ...(await toSearchTextInSlices(product)), product, rating, available };
 }
 
 function createSearchSources(
@@ -95,7 +95,7 @@ function createSearchSources(
   );
   // Removing the markup from long descriptions takes long.
   const readProducts: Source = async (session, ids) =>
-    mapInSlices(await productRows(session, ids), toProductDocument);
+    Promise.all(await sendInSlices(await productRows(session, ids), toProductDocument));
   return {
     product: readProducts,
     archived: readProducts,

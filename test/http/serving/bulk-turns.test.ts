@@ -62,6 +62,26 @@ describeOnDatabases('a long text that is not plain, on %s', kind => {
   });
 });
 
+describeOnDatabases('a change of a product with very many texts, on %s', kind => {
+  test('takes a turn for each text from which markup is removed', async () => {
+    await using service = await startTestService(kind);
+    const texts = Array.from({ length: 50 }, (_, index) => `<b>Öl</b> ${index}`);
+    const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
+    const attributes = Object.fromEntries(keys.map(key => [key, texts]));
+    const write = (method: string, path: string, first: string) =>
+      call(service, {
+        ...{ method, path, as: 'admin' as const },
+        body: { name: 'Lamp', price: 1, attributes: { ...attributes, first } },
+      });
+    const { id } = (await write('POST', '/v1/products', 'Öl')).body;
+    const turns = await countTurns(async () => {
+      expect((await write('PATCH', `/v1/products/${id}`, 'Für')).status).toBe(200);
+    });
+    // Splitting each text into words, before and after the change and for searches in memory, takes four of them.
+    expect([turns, turns > 6 * keys.length * texts.length]).toEqual([turns, true]);
+  });
+});
+
 describeOnDatabases('a search on %s', kind => {
   test('takes a turn for each text of a hit that is searched for its words', async () => {
     await using service = await startTestService(kind);

@@ -28,7 +28,7 @@ import {
   writtenNames,
 } from '../row.ts';
 import type { ProductFields } from '../schema.ts';
-import { hasSameTexts, toSearchText } from '../search-text.ts';
+import { hasSameTexts, toSearchTextInSlices } from '../search-text.ts';
 import { createImageFollower } from './images.ts';
 import { createIndexedRowsWriter, type IndexedFields } from './indexed.ts';
 import { createRowBuilder, type ProductChange, type Sent, type Written } from './rows.ts';
@@ -103,7 +103,7 @@ export function createProductWrites(
     if (id === undefined) throw new Error('a new product was given no id');
     const { document, updated_at } = row;
     const stored = { id, document, updated_at, value: { id, ...members } };
-    await search.add(session, 'product', { id, ...toSearchText(fields) });
+    await search.add(session, 'product', { id, ...(await toSearchTextInSlices(fields)) });
     await outbox.record(session, buildProductChange('created', undefined, stored), cause);
     return stored;
   }
@@ -159,8 +159,10 @@ export function createProductWrites(
     const withVariants = old.variantCount > 0 && writesVariants !== true;
     await followImages(session, { id, before: old.images, after: members.images, withVariants }, cause);
     totals.change(session, { ...before, status: old.status }, row);
-    if (!hasSameTexts(old, fields))
-      await search.change(session, 'product', toSearchText(old), { id, ...toSearchText(fields) });
+    if (!hasSameTexts(old, fields)) {
+      const [had, has] = [await toSearchTextInSlices(old), await toSearchTextInSlices(fields)];
+      await search.change(session, 'product', had, { id, ...has });
+    }
     const { document, updated_at, category_id, base_price } = row;
     return { ...before, document, updated_at, category_id, base_price, value: { id, ...members } };
   }
@@ -172,7 +174,7 @@ export function createProductWrites(
     await session.run(build.deleteFrom('products').where('id', '=', id).compile());
     await writeIndexedRows(session, [{ id, before: old, after: undefined }]);
     totals.change(session, { ...before, status: old.status }, undefined);
-    await search.remove(session, 'product', { id, ...toSearchText(old) });
+    await search.remove(session, 'product', { id, ...(await toSearchTextInSlices(old)) });
     await outbox.record(session, buildProductChange('deleted', before, undefined), cause);
   }
 
