@@ -8,6 +8,7 @@ import { createFacetCounter } from '../../src/storage/columns/facet-counter.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
 import { selectPage } from '../../src/storage/columns/line.ts';
 import { createRowFinder } from '../../src/storage/columns/matching.ts';
+import { toIds } from '../../src/storage/columns/rows.ts';
 import { findSource } from '../../src/storage/columns/source.ts';
 import type { Condition } from '../../src/storage/list/request.ts';
 import { addProduct } from '../support/data/catalog.ts';
@@ -258,4 +259,30 @@ test('rows are in order although the price of one has changed while prices were 
     expect(line && selectPage(line, { ...page, start, count: 2 })).toEqual([4, 2]);
     await column.arrange();
   }
+});
+
+test('rows found by a test stay right when rows change, and its texts are not read again', () => {
+  const column = createColumn();
+  const toTexts = (...texts: string[]) => texts.map(text => ({ kind: kinds.text, text, number: null }));
+  for (const id of [1, 2, 3, 4]) column.add([id], toTexts('a', `own ${id}`));
+  let reads = 0;
+  const texts = ['b', 'c'];
+  Object.defineProperty(texts, 1, {
+    get() {
+      reads += 1;
+      return 'c';
+    },
+    enumerable: true,
+  });
+  const find = () => toIds(column.rows({ of: 'equal', texts }));
+  expect(find()).toEqual([]);
+  const before = reads;
+  for (const id of [1, 2]) column.set(id, toTexts('x', 'c'));
+  column.set(3, toTexts('x'));
+  for (const id of [5, 2]) column.set(id, toTexts('b'));
+  expect(reads).toBe(before);
+  expect(find()).toEqual([1, 2, 5]);
+  column.set(1, []);
+  column.set(3, toTexts('b'));
+  expect(find()).toEqual([2, 3, 5]);
 });

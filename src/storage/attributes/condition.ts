@@ -87,13 +87,13 @@ function buildMatchSql(
     and (kind = ${sql.lit(kinds.number)} or value in (${sql.join(texts)}))`;
 }
 
-/** Whether a value matches a test. */
-export function matchesTest(test: AttributeTest, { kind, text, number }: IndexedValue): boolean {
-  if (test.of === 'equal')
-    return test.texts.includes(text) || (kind === kinds.number && test.numbers?.includes(text) === true);
-  return (
-    kind === kinds[test.of] && number !== null && test.bounds.every(bound => isWithinBound(bound, number))
-  );
+/** @returns a function that tests whether a value matches */
+export function createValueTest(test: AttributeTest): (value: IndexedValue) => boolean {
+  if (test.of !== 'equal')
+    return ({ kind, number }) =>
+      kind === kinds[test.of] && number !== null && test.bounds.every(bound => isWithinBound(bound, number));
+  const [texts, numbers] = [new Set(test.texts), new Set(test.numbers)];
+  return ({ kind, text }) => texts.has(text) || (kind === kinds.number && numbers.has(text));
 }
 
 export function isWithinBound({ operator, value }: Bound, number: number): boolean {

@@ -3,7 +3,7 @@
  * with the same values have the same number, so that a test is evaluated once per combination instead of once per row.
  */
 import { growArray } from '../../arrays/growing.ts';
-import { type AttributeTest, isWithinBound, matchesTest } from '../attributes/condition.ts';
+import { type AttributeTest, createValueTest, isWithinBound } from '../attributes/condition.ts';
 import { type IndexedValue, kinds, toToken } from '../attributes/values.ts';
 import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './arrangement.ts';
 import { type Line, maxMoved } from './line.ts';
@@ -45,8 +45,12 @@ export interface Column {
 }
 
 interface KeptSet {
-  readonly test: AttributeTest;
   readonly rows: RowSet;
+  /** Whether a value matches its test. */
+  matches(value: IndexedValue): boolean;
+  /** The combination that was tested last, and whether it matches: rows that change together often get the same. */
+  code: number;
+  isAccepted: boolean;
 }
 
 /** The combinations of values that rows have. Number 0 is that of no values. */
@@ -154,14 +158,17 @@ export function createColumn(isOrder = false): Column {
       if (moved.size > maxMoved) setImmediate(() => arrange().catch(() => undefined));
     }
     movedSince?.add(id);
-    for (const { test, rows } of sets.values()) putRow(rows, id, matches(test, code));
+    for (const set of sets.values()) putRow(set.rows, id, isAccepted(set, code));
   }
 
-  function matches(test: AttributeTest, code: number): boolean {
-    return (members[code] ?? []).some(place => {
+  function isAccepted(set: KeptSet, code: number): boolean {
+    if (set.code === code) return set.isAccepted;
+    set.code = code;
+    set.isAccepted = (members[code] ?? []).some(place => {
       const value = values[place];
-      return value !== undefined && matchesTest(test, value);
+      return value !== undefined && set.matches(value);
     });
+    return set.isAccepted;
   }
 
   /** Groups rows by combination; rows that change during this go into `movedSince`. */
@@ -195,7 +202,7 @@ export function createColumn(isOrder = false): Column {
       if (sets.size < room) break;
       sets.delete(oldest);
     }
-    sets.set(name, { test, rows });
+    sets.set(name, { rows, matches: createValueTest(test), code: 0, isAccepted: false });
     return rows;
   }
 
