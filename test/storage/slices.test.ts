@@ -2,9 +2,11 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { CompiledQuery } from 'kysely';
+import { createCachedLists } from '../../src/http/cache/index.ts';
 import { products } from '../../src/resources/products/row.ts';
 import { createAttributeCondition } from '../../src/storage/attributes/condition.ts';
 import { createBulk } from '../../src/storage/bulk.ts';
+import type { Changes, Listener } from '../../src/storage/changes/change.ts';
 import { createListIndex } from '../../src/storage/list/affected.ts';
 import type { Condition } from '../../src/storage/list/request.ts';
 import { sendRows } from '../../src/storage/postgres/bulk/copy.ts';
@@ -112,6 +114,56 @@ test('a change of very many values of an attribute is compared with very many li
     { list: last, had: true, has: true },
   ]);
   expect(read).toBe(200);
+});
+
+test('a change of a product with very many values keeps very many lists that count them, and compares each value once', async () => {
+  const listeners: Listener[] = [];
+  const uses = { lists: { hits: 0, misses: 0 }, resources: { hits: 0, misses: 0 } };
+  const changes: Changes = {
+    check: () => undefined,
+    checkIn: () => Promise.reject(new Error('no snapshot is checked')),
+    version: () => 1,
+    follow: (_, listener) => void listeners.push(listener),
+    uses,
+  };
+  const lists = createCachedLists({ changes }, [products]);
+  const request = (number: number) =>
+    lists.respond(
+      `/v1/products?facets=attr.size,attr.form&attr.form=${number}`,
+      () => ({
+        conditions: [createAttributeCondition('form', { of: 'equal', texts: [String(number)] })],
+        facets: ['attr.size', 'attr.form'],
+        order: { column: 'id', descending: false },
+        page: { kind: 'offset', page: 1, perPage: 20 },
+      }),
+      async () => ({ body: '{}', rows: [] }),
+    );
+  // A list is cached on its second request.
+  for (let number = 0; number < 10_000; number++) await request(number >> 1);
+  let read = 0;
+  const toValues = (price: number) => ({
+    id: 1,
+    price,
+    'attr.size': new Proxy(
+      Array.from({ length: 200 }, (_, index) => `0size ${index}`),
+      {
+        get(target, name, receiver) {
+          if (typeof name === 'string' && /^\d+$/.test(name)) read += 1;
+          return Reflect.get(target, name, receiver);
+        },
+      },
+    ),
+  });
+  const change = { id: 1, before: toValues(1), after: toValues(2), document: '{}' };
+  for (const listener of listeners) listener([change]);
+  expect(read).toBe(400);
+  const { misses } = uses.lists;
+  await request(1);
+  expect(uses.lists.misses).toBe(misses);
+  const other = { id: 1, before: toValues(2), after: { id: 1, price: 2 }, document: '{}' };
+  for (const listener of listeners) listener([other]);
+  await request(1);
+  expect(uses.lists.misses).toBe(misses + 1);
 });
 
 test('words collected in slices equal those collected in one go', async () => {

@@ -10,7 +10,12 @@ import { createBoundedMap } from '../../bounded-map.ts';
 import type { Change, Collection } from '../../storage/changes/change.ts';
 import { type CachedRow, type CachedRows, countBytes } from '../../storage/changes/rows.ts';
 import type { Database } from '../../storage/database.ts';
-import { createListIndex, isPageAffected, selectComparable } from '../../storage/list/affected.ts';
+import {
+  createDifferenceTest,
+  createListIndex,
+  isPageAffected,
+  selectComparable,
+} from '../../storage/list/affected.ts';
 import type { Key, ListRequest } from '../../storage/list/request.ts';
 import { json } from '../negotiate.ts';
 import type { PageBody } from '../response/page-body.ts';
@@ -93,8 +98,9 @@ export function createCachedLists(
       return;
     }
     for (const change of all) {
+      const isOther = createDifferenceTest(change);
       for (const one of index.concerned(change)) {
-        if (making.get(one.list.key) === one.list || isPageAffected(one, change)) forget(one.list);
+        if (making.get(one.list.key) === one.list || isPageAffected(one, change, isOther)) forget(one.list);
       }
     }
   }

@@ -144,17 +144,29 @@ export function createListIndex<List extends Filtered>({ events }: Collection) {
   };
 }
 
+/** @returns a function that tests whether a change alters a column; thousands of lists may count the same ones */
+export function createDifferenceTest({ before, after }: Change): (column: string) => boolean {
+  const known = new Map<string, boolean>();
+  const isOther = (column: string) => !isSameValue(before?.[column], after?.[column]);
+  return column => known.getOrInsertComputed(column, isOther);
+}
+
 /** A page of a list as it was read. */
 export interface ShownPage extends Pick<ListRequest, 'conditions' | 'facets' | 'order' | 'page'> {
   readonly rows: readonly Key[];
 }
 
-/** Whether a page may differ after a change that concerns its list. */
-export function isPageAffected({ list, had, has }: Concerned<ShownPage>, change: Change): boolean {
-  const { facets, order, page, rows } = list;
-  const { id, before, after } = change;
+/** Whether a page may differ after a change that concerns its list. @param isOther as by `createDifferenceTest` */
+export function isPageAffected(
+  { list, had, has }: Concerned<ShownPage>,
+  { id, before, after }: Change,
+  isOther: (column: string) => boolean,
+): boolean {
+  const { conditions, facets, order, page, rows } = list;
   if (facets !== undefined) {
-    if (areCountsAffected(list, change)) return true;
+    if (before === undefined || after === undefined) return true;
+    // Values that facets count, or that decide which rows are counted.
+    if (facets.some(isOther) || conditions.some(({ column }) => isOther(column))) return true;
     // The facets count the row as before, and the list has never had it.
     if (!had && !has) return false;
   }
@@ -169,13 +181,6 @@ export function isPageAffected({ list, had, has }: Concerned<ShownPage>, change:
   // No rows lie between a page by cursor and the key that it starts at: a row that moves there belongs to the page.
   if (page.kind === 'offset') return sides[0] === 0;
   return sides[0] !== (page.before === undefined ? 1 : -1);
-}
-
-/** Whether a change alters values that facets count, or that decide which rows are counted. */
-function areCountsAffected({ conditions, facets = [] }: ShownPage, { before, after }: Change): boolean {
-  if (before === undefined || after === undefined) return true;
-  const isOther = (column: string) => !isSameValue(before[column], after[column]);
-  return facets.some(isOther) || conditions.some(({ column }) => isOther(column));
 }
 
 /** -1 before a page, 1 after it, 0 within it, or if that is unknown. */
