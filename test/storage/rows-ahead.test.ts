@@ -8,9 +8,10 @@ import { createVariantStore } from '../../src/resources/variants/store.ts';
 import type { Collection } from '../../src/storage/changes/change.ts';
 import type { CachedRows } from '../../src/storage/changes/rows.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { pathOf } from '../support/data/catalog.ts';
+import { addProduct, pathOf } from '../support/data/catalog.ts';
 import { variantCalls } from '../support/data/variants.ts';
 import { call } from '../support/http/http.ts';
+import { importProducts } from '../support/samples/imported.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -54,4 +55,64 @@ describeOnDatabases('rows on %s', kind => {
     await changes.check();
     expect(rows.getAt(changes.version(collection) ?? Number.NaN, id)?.id).toBe(id);
   });
+
+  const priced = { column: 'price', operator: '>=', value: 0 } as const;
+  test.each([
+    { list: 'all, first page', conditions: [], page: 1, isKnown: false, added: 1 },
+    { list: 'all, deep page', conditions: [], page: 2, isKnown: false, added: 1 },
+    { list: 'some, first page', conditions: [priced], page: 1, isKnown: false, added: 1 },
+    { list: 'all, first page, with a known total', conditions: [], page: 1, isKnown: true, added: 1 },
+    { list: 'all, last page, with a known total', conditions: [], page: 3, isKnown: true, added: 1 },
+    // After this many, a check drops all totals.
+    { list: 'all, first page, with a dropped total', conditions: [], page: 1, isKnown: true, added: 513 },
+  ] as const)(
+    'of a page ($list) agree with its total, and are counted once by the next check',
+    async given => {
+      const { conditions, page, isKnown, added } = given;
+      await using service = await startTestService(kind);
+      for (let count = 0; count < 4; count++) await addProduct(service);
+      const { database } = await service.replica();
+      const { changes } = database;
+      let meanwhile = async () => undefined as unknown;
+      const runOnce = async () => {
+        const run = meanwhile;
+        meanwhile = async () => undefined;
+        await run();
+      };
+      const gated: Database = {
+        ...database,
+        read: {
+          ...database.read,
+          async all(query) {
+            if (query.sql.includes('sort_value')) await runOnce();
+            return database.read.all(query);
+          },
+        },
+        async snapshot(work, options) {
+          await runOnce();
+          return database.snapshot(work, options);
+        },
+      };
+      const { list } = createProductStore(gated, createCommandOutbox(gated));
+      const read = async (number: number) => {
+        await changes.check();
+        // Not an order that is held in memory.
+        const order = { column: 'name', descending: false };
+        const found = await list({ conditions, order, page: { kind: 'offset', page: number, perPage: 2 } });
+        return [found.total, found.rows.length];
+      };
+      if (isKnown) expect(await read(1)).toEqual([4, 2]);
+      meanwhile = async () => {
+        if (added === 1) return addProduct(service);
+        await importProducts(
+          service,
+          Array.from({ length: added }, () => ({ name: 'Lamp', price: 1 })),
+        );
+        return changes.check();
+      };
+      expect(await read(page)).toEqual([4 + added, page === 3 ? 1 : 2]);
+      expect(await read(1)).toEqual([4 + added, 2]);
+      expect(await read(3)).toEqual([4 + added, added === 1 ? 1 : 2]);
+    },
+  );
 });

@@ -108,6 +108,24 @@ describeOnDatabases('cached lists on %s', kind => {
     },
   );
 
+  test('facets count no product that has left another filter, although the list has never had it', async () => {
+    const category = crypto.randomUUID();
+    await addProduct(service, { brand: 'A', category });
+    const other = await addProduct(service, { brand: 'B', category });
+    const path = `/v1/products?category=${category}&brand=A&facets=brand`;
+    const brandsIn = async () => {
+      const { data, meta } = (await list(path)).body;
+      return [data.length, ...meta.facets.brand.map(({ value }: { value: string }) => value)];
+    };
+    for (let requested = 0; requested < 3; requested++) expect(await brandsIn()).toEqual([1, 'A', 'B']);
+    // A change of nothing that the list counts or filters by.
+    await reprice(other, 77);
+    expect(await isMade(brandsIn)).toBe(false);
+    const body = { category: null };
+    await call(service, { method: 'PATCH', path: pathOf(other), as: 'admin', body });
+    expect(await brandsIn()).toEqual([1, 'A']);
+  });
+
   /** Delays the end of the next snapshot until `release` is called. */
   function holdNextSnapshot() {
     const { database } = service;
