@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { createCommandOutbox } from '../../src/events/outbox.ts';
 import { products } from '../../src/resources/products/row.ts';
 import { createProductStore } from '../../src/resources/products/store.ts';
+import type { Change, Changes, Listener } from '../../src/storage/changes/change.ts';
 import { createLoads } from '../../src/storage/changes/loads.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
 import { selectPage } from '../../src/storage/columns/line.ts';
@@ -172,4 +173,34 @@ describeOnDatabases('reading into memory on %s', kind => {
     expect(ids).toEqual([count - 2, 4, id, ...others, 3]);
     expect(parts).toBe(2);
   });
+});
+
+test('a read is given up when everything may have changed meanwhile, or too many rows have', async () => {
+  const change = { id: 1, before: undefined, after: { id: 1 }, document: '{}' };
+  const cases: [committed: Change[] | undefined, kept: number | undefined][] = [
+    [Array(10_000).fill(change), 10_000],
+    [Array(10_001).fill(change), undefined],
+    [undefined, undefined],
+  ];
+  for (const [committed, kept] of cases) {
+    const listeners: Listener[] = [];
+    const changes: Changes = {
+      check: () => undefined,
+      checkIn: () => Promise.reject(new Error('no snapshot is checked')),
+      version: () => 1,
+      follow: (_, listener) => void listeners.push(listener),
+      uses: { lists: { hits: 0, misses: 0 }, resources: { hits: 0, misses: 0 } },
+    };
+    const loads = createLoads(changes, products, { clear: () => undefined, apply: () => undefined });
+    const seen: boolean[] = [];
+    let found: number | undefined;
+    const read = async (isGivenUp: () => boolean) => {
+      for (const listener of listeners) listener(committed);
+      seen.push(isGivenUp());
+    };
+    await loads.load('all', read, (_, replayed) => {
+      found = replayed.length;
+    });
+    expect([found, seen]).toEqual([kept, [kept === undefined]]);
+  }
 });

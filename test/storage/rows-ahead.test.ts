@@ -7,7 +7,9 @@ import { variants } from '../../src/resources/variants/row.ts';
 import { createVariantStore } from '../../src/resources/variants/store.ts';
 import type { Collection } from '../../src/storage/changes/change.ts';
 import type { CachedRows } from '../../src/storage/changes/rows.ts';
-import type { Database } from '../../src/storage/database.ts';
+import { createFacetCounter } from '../../src/storage/columns/facet-counter.ts';
+import { createColumns } from '../../src/storage/columns/index.ts';
+import type { Database, Session } from '../../src/storage/database.ts';
 import { addProduct, pathOf } from '../support/data/catalog.ts';
 import { variantCalls } from '../support/data/variants.ts';
 import { call } from '../support/http/http.ts';
@@ -54,6 +56,48 @@ describeOnDatabases('rows on %s', kind => {
     expect([rows.get(id)?.row.id, rows.getAt(seen, id)]).toEqual([id, undefined]);
     await changes.check();
     expect(rows.getAt(changes.version(collection) ?? Number.NaN, id)?.id).toBe(id);
+  });
+
+  const many = Array.from({ length: 513 }, () => ({ name: 'Lamp', price: 1 }));
+  test.each([
+    { of: 'products', create: readProducts, body: { name: 'Other' } },
+    { of: 'variants', create: readVariants, body: { sku: 'Other' } },
+    // A check then reads only ids.
+    { of: 'products among very many', create: readProducts, body: { name: 'Other' }, others: many },
+    // Its products have no events.
+    { of: 'products of a category', create: readProducts, body: { name: 'Other' }, isOfCategory: true },
+  ])('of $of that change while they are read are not cached as they were', async given => {
+    const { of, create, body, others, isOfCategory } = given;
+    await using service = await startTestService(kind);
+    const { pathsOf, shirt, add } = variantCalls(() => service);
+    const product = await shirt();
+    const patch = (path: string, change: object) =>
+      call(service, { method: 'PATCH', path, as: 'admin', body: change });
+    await patch(pathOf(product), { category: 'first' });
+    const variant = await add(product, { options: { Size: 'S', Colour: 'Red' }, price: 1000 });
+    const [id, own] =
+      of === 'variants' ? [variant.id, `${pathsOf(product)}/${variant.id}`] : [product.id, pathOf(product)];
+    const { body: found } = await call(service, { path: '/v1/categories?path=first', as: 'admin' });
+    const path = isOfCategory === true ? `/v1/categories/${found.data[0].id}` : own;
+    const { database } = await service.replica();
+    let isRead = false;
+    const changeAfter = async <Read>(found: Read): Promise<Read> => {
+      if (isRead) return found;
+      isRead = true;
+      expect((await patch(path, body)).status).toBe(200);
+      if (others !== undefined) await importProducts(service, others);
+      await database.changes.check();
+      return found;
+    };
+    const read: Session = {
+      ...database.read,
+      first: async query => changeAfter(await database.read.first(query)),
+      all: async query => changeAfter(await database.read.all(query)),
+    };
+    const { rows } = create({ ...database, read });
+    await database.changes.check();
+    expect(JSON.stringify((await rows.read(id))?.row)).not.toContain('Other');
+    expect(JSON.stringify((rows.get(id) ?? (await rows.read(id)))?.row)).toContain('Other');
   });
 
   const priced = { column: 'price', operator: '>=', value: 0 } as const;
@@ -115,4 +159,23 @@ describeOnDatabases('rows on %s', kind => {
       expect(await read(3)).toEqual([4 + added, added === 1 ? 1 : 2]);
     },
   );
+
+  test('found by a query that is newer than the columns in memory are not counted from these', async () => {
+    await using service = await startTestService(kind);
+    await addProduct(service, { name: 'Chair', brand: 'A' });
+    const { database } = await service.replica();
+    let isAdded = false;
+    const read: Session = {
+      ...database.read,
+      async first(query) {
+        if (!isAdded) await addProduct(service, { name: 'Lamp', brand: 'B' });
+        isAdded = true;
+        return database.read.first(query);
+      },
+    };
+    const counter = createFacetCounter({ ...database, read }, createColumns(database, products));
+    const conditions = [{ column: 'name', operator: '=', value: 'Lamp' }] as const;
+    const { values } = await counter.count({ facets: ['brand'], conditions });
+    expect([values.brand?.values, isAdded]).toEqual([[{ value: 'B', count: 1 }], true]);
+  });
 });
