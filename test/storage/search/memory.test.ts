@@ -2,9 +2,11 @@
 import { expect, test } from 'bun:test';
 import { products } from '../../../src/resources/products/row.ts';
 import { createProductWords } from '../../../src/resources/search/reader.ts';
+import type { Changes, Listener } from '../../../src/storage/changes/change.ts';
 import type { Expression } from '../../../src/storage/search/expression.ts';
 import { getDocumentId } from '../../../src/storage/search/index.ts';
 import { createMemoryReader } from '../../../src/storage/search/memory/reader.ts';
+import { getIds, toDocumentSet } from '../../../src/storage/search/memory/set.ts';
 import { createIdReader } from '../../../src/storage/search/memory/source.ts';
 import { createWordSets } from '../../../src/storage/search/memory/words.ts';
 import { createSearchReader } from '../../../src/storage/search/reading/index.ts';
@@ -72,4 +74,49 @@ describeOnDatabases('words of products in memory on %s', kind => {
       expect(found.map(positions => positions.map(getDocumentId).includes(id))).toEqual(Array(5).fill(true));
     }
   });
+});
+
+test('a set has products that got its word while it was read, or since a search read it', async () => {
+  const listeners: Listener[] = [];
+  const changes: Changes = {
+    check: () => undefined,
+    checkIn: () => Promise.reject(new Error('no snapshot is checked')),
+    version: () => 1,
+    follow: ({ name }, listener) => void (name === products.name && listeners.push(listener)),
+    uses: { lists: { hits: 0, misses: 0 }, resources: { hits: 0, misses: 0 } },
+  };
+  const [begun, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const sets = createWordSets(
+    { changes },
+    {
+      collection: products,
+      wordsOf: async (_, document) => [document],
+      async read() {
+        begun.resolve();
+        await changed.promise;
+        return Uint32Array.of(1);
+      },
+    },
+  );
+  const add = (id: number) => {
+    const change = { id, before: undefined, after: { id }, document: 'lamp' };
+    for (const listener of listeners) listener([change]);
+  };
+  sets.want('lamp');
+  await begun.promise;
+  add(2);
+  changed.resolve();
+  await new Promise(resolve => setImmediate(resolve));
+  expect(sets.get('lamp')).toBeUndefined();
+  await sets.settle();
+  const found = sets.get('lamp');
+  expect(found && Array.from(getIds(found))).toEqual([1, 2]);
+
+  const seen = sets.seen();
+  add(3);
+  await sets.settle();
+  // A search that read it before the third product was added.
+  sets.keep('lamp', toDocumentSet(Uint32Array.of(1, 2)), seen);
+  const kept = sets.get('lamp');
+  expect(kept && Array.from(getIds(kept))).toEqual([1, 2, 3]);
 });
