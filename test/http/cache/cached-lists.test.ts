@@ -126,6 +126,23 @@ describeOnDatabases('cached lists on %s', kind => {
     expect(await brandsIn()).toEqual([1, 'A']);
   });
 
+  test('a list of a category has products of new categories below it, and those further listed in it', async () => {
+    const category = crypto.randomUUID();
+    // Each at an address of its own: not the response is cached, but which categories the path stands for.
+    const idsIn = async (perPage: number) =>
+      (await list(`/v1/products?category=${category}&sort=name&perPage=${perPage}`)).body.data.map(
+        ({ id }: Product) => id,
+      );
+    await addProduct(service, { category: `other ${category}` });
+    const ids = [(await addProduct(service, { name: 'A', category })).id];
+    expect(await idsIn(10)).toEqual(ids);
+    ids.push((await addProduct(service, { name: 'B', category: `${category} > below` })).id);
+    expect(await idsIn(11)).toEqual(ids);
+    const categories = [category];
+    ids.push((await addProduct(service, { name: 'C', category: `other ${category}`, categories })).id);
+    expect(await idsIn(12)).toEqual(ids);
+  });
+
   /** Delays the end of the next snapshot until `release` is called. */
   function holdNextSnapshot() {
     const { database } = service;
