@@ -26,8 +26,11 @@ import { formatHttpDate } from './http-date.ts';
 
 /** Maximum size of all cached lists in bytes. */
 const listsSize = 32 * 1024 * 1024;
-/** Size of a cached list without its texts. */
+/** Size of a cached list without its texts, and of the key of each of its rows. */
 const listBytes = 1500;
+const keyBytes = 50;
+/** The address names the values of filters, which the conditions hold again, each as a text of its own. */
+const addressCopies = 3;
 /** Addresses of requested lists: most are requested only once and would evict lists that are requested repeatedly. */
 const noticedLists = 5000;
 
@@ -100,7 +103,8 @@ export function createCachedLists(
     for (const change of all) {
       const isOther = createDifferenceTest(change);
       for (const one of index.concerned(change)) {
-        if (making.get(one.list.key) === one.list || isPageAffected(one, change, isOther)) forget(one.list);
+        // Of a list under construction no rows are known yet: any change of a row that belongs to it counts.
+        if (isPageAffected(one, change, isOther)) forget(one.list);
       }
     }
   }
@@ -116,8 +120,8 @@ export function createCachedLists(
         const { body, rows, isProvisional = false } = await make(request);
         const reply = createCachedReply(body);
         if (!isProvisional && isNoticed(key) && making.get(key) === unfinished) {
-          const bytes =
-            listBytes + countBytes(key) + (typeof body === 'string' ? countBytes(body) : body.byteLength);
+          const texts = typeof body === 'string' ? countBytes(body) : body.byteLength;
+          const bytes = listBytes + keyBytes * rows.length + addressCopies * countBytes(key) + texts;
           const list: CachedList = { ...request, key, bytes, rows, reply };
           made.set(key, list);
           // A list larger than the limit of all lists is not cached.
