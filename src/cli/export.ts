@@ -36,10 +36,10 @@ together identify a product with neither sku nor externalId, nor a variant with 
 product each time; standard error reports their number, and that of products longer than 8 MiB, which an import rejects.
 updatedAt, rating and derived values are for other readers: import ignores them, and removes the apostrophes. NDJSON and
 JSON contain each product as the service shows it, with its variants in variants, and its own price, which applies to
-variants without one, in basePrice. CSV has a column for each attribute (attributes.colour), ordered by key, of more than
-400 keys a column attributes for the others, two for a weight (weight.value, weight.unit), and JSON in the cells of
-attributes, options, variants, and images with a text; an import creates the attributes in the order of their columns.
-In CSV an empty cell means no value: an empty description is imported as none, and a product without currency gets the
+variants without one, in basePrice. CSV has a column for each attribute (attributes.colour), ordered by key; those
+beyond 400 share the column attributes. A weight has two columns (weight.value, weight.unit). Cells of attributes,
+options, variants, and images with a text hold JSON; an import creates the attributes in the order of their columns. In
+CSV an empty cell means no value: an empty description is imported as none, and a product without currency gets the
 default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong. A signal that ends
