@@ -9,7 +9,7 @@ import { type RequireProven, refuseUnproven } from '../auth/guard.ts';
 import type { RequestContext } from '../context.ts';
 import type { Stores } from '../stores.ts';
 import { presenter, type View } from './representation.ts';
-import { findRefusal, requireVisible } from './rules.ts';
+import { findRefusal, requireSelf, requireVisible } from './rules.ts';
 import type * as schema from './schema.ts';
 import { type StoredUser, toEmailKey, toUser, type UserStore } from './store.ts';
 
@@ -29,7 +29,7 @@ export async function readView(
   return { caller, url, mediaType, administrators };
 }
 
-/** Locks all administrators. @throws HttpError 401 if the caller is no longer one */
+/** Locks all administrators. @throws HttpError 401 if the caller is no longer one, or has no sessions any more */
 export async function lockAdministrators(
   session: Session,
   users: UserStore,
@@ -37,8 +37,9 @@ export async function lockAdministrators(
 ): Promise<number[]> {
   if (caller.kind !== 'user' || caller.role !== 'admin') return [];
   const administrators = await users.lockAdministrators(session);
-  // The lock came after the caller was confirmed: another administrator may have changed the role in between.
+  // The lock came after the caller was confirmed: the role or the password may have been changed in between.
   if (!administrators.includes(caller.userId)) throw createOutdatedTokenError();
+  await requireSelf(caller, id => users.find(session, id));
   return administrators;
 }
 

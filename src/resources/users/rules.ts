@@ -3,7 +3,13 @@
  * Others may change themselves, except their role. API keys may change only users with the role `user`, so that a key
  * cannot be used to gain more rights.
  */
-import { admins, type Caller, createOutdatedTokenError, createUnauthorizedError } from '../../http/access.ts';
+import {
+  admins,
+  type Caller,
+  createEndedSessionsError,
+  createOutdatedTokenError,
+  createUnauthorizedError,
+} from '../../http/access.ts';
 import { buildErrorDetail, createNotFoundError, HttpError } from '../../http/errors.ts';
 import { may } from '../context.ts';
 import type { StoredUser, UserRow } from './store.ts';
@@ -14,14 +20,14 @@ import type { StoredUser, UserRow } from './store.ts';
  * @throws HttpError 401, 404
  */
 export function requireVisible(row: StoredUser | undefined, id: number, caller: Caller): StoredUser {
-  if (row !== undefined && may(caller, admins, undefined, id)) return row;
+  if (row !== undefined && may(caller, admins, undefined, id)) return requireSession(caller, row);
   if (caller.kind === 'user' && caller.userId === id) throw createUnauthorizedError('UNAUTHORIZED');
   throw createNotFoundError('user', id);
 }
 
 /**
  * The user who sends a request, found or locked by id.
- * @throws HttpError 401 for an API key, and for a valid token whose user has been deleted
+ * @throws HttpError 401 for an API key, and for a valid token whose user has been deleted or whose sessions have ended
  */
 export async function requireSelf(
   caller: Caller,
@@ -29,7 +35,14 @@ export async function requireSelf(
 ): Promise<StoredUser> {
   const user = caller.kind === 'user' ? await read(caller.userId) : undefined;
   if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-  return user;
+  return requireSession(caller, user);
+}
+
+/** A request may have waited for the row after its caller was confirmed, while another ended the sessions. */
+function requireSession(caller: Caller, row: StoredUser): StoredUser {
+  const isOwn = caller.kind === 'user' && caller.userId === row.id;
+  if (isOwn && caller.generation < row.session_generation) throw createEndedSessionsError();
+  return row;
 }
 
 /** Whether a change would leave the service without an administrator. @param role null if the user is deleted */

@@ -2,16 +2,17 @@
  * Access tokens end with their user's sessions: immediately in the process that ends them and for what only staff may
  * see, and within half a minute elsewhere.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runHere } from '../../cli/here.ts';
 import { addPerson, type Person, signInAs } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
+import { startHeldService } from '../../support/peers/held-locks.ts';
 import { mailsOf, mailTo, tokenIn } from '../../support/peers/mails.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createDatabase } from '../../support/service/postgres.ts';
+import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import {
   password,
   serviceSecret,
@@ -270,5 +271,27 @@ describeOnDatabases('access tokens on %s', kind => {
     service.clock.advance(25 * 60 * 1000);
     const replica = await service.replica();
     for (const where of [service, replica]) expect(await ask(where, early)).toBe('TOKEN_EXPIRED');
+  });
+});
+
+describe.skipIf(!hasPostgres)('a request that waits for its account while the sessions end', () => {
+  test.each<readonly [what: string, role: 'user' | 'admin', method: string, path: string, body: object]>([
+    ['deletes the account', 'user', 'POST', '/v1/me/deletion', { currentPassword: password }],
+    ['changes the account', 'user', 'PATCH', '', { name: 'Other' }],
+    ['creates a user', 'admin', 'POST', '/v1/users', { name: 'New', email: 'new@people.example' }],
+  ])('gets 401: %s', async (_, role, method, path, body) => {
+    const { service, held } = await startHeldService();
+    await using _held = held;
+    await using _service = service;
+    const account = await addPerson(service, role);
+    const replica = await service.replica();
+    await held.hold(account, 'users');
+    const change = { method: 'PATCH', path: account.path, body: { email: moved(account) } };
+    const ending = call(service, { ...change, as: 'admin' });
+    await held.waiting(1);
+    const waiting = call(replica, { method, path: path || account.path, body, headers: account.headers });
+    await held.waiting(2);
+    await held.release();
+    expect([(await ending).status, (await waiting).status]).toEqual([200, 401]);
   });
 });

@@ -4,8 +4,8 @@ import { createDatabase } from '../service/postgres.ts';
 import { startTestService } from '../service/service.ts';
 
 export interface HeldLocks extends AsyncDisposable {
-  /** Locks a product until `release`. */
-  hold(product: { readonly id: number }): Promise<void>;
+  /** Locks a product, or a row of another table, until `release`. */
+  hold(row: { readonly id: number }, table?: string): Promise<void>;
   /** Resolves once this many statements of the database wait for a lock. */
   waiting(expected: number): Promise<void>;
   /** Shares the paths of the categories until `release`: nothing can be renamed. */
@@ -34,8 +34,8 @@ export function holdLocks(url: string): HeldLocks {
   const holder = new SQL(url, { max: 1 });
   const observer = new SQL(url, { max: 1 });
   return {
-    async hold({ id }) {
-      await holder.unsafe(`begin; select 1 from products where id = ${id} for update`);
+    async hold({ id }, table = 'products') {
+      await holder.unsafe(`begin; select 1 from ${table} where id = ${id} for update`);
     },
     async holdPaths() {
       await holder.unsafe(`begin; select pg_advisory_xact_lock_shared(hashtextextended('categories', 0))`);
