@@ -8,6 +8,7 @@ import { hashPassword } from '../auth/passwords.ts';
 import { may } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import type { Stores } from '../stores.ts';
+import { lockAdministrators } from './change.ts';
 import { presenter } from './representation.ts';
 import { createInvalidTokenError, findRefusal, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
@@ -46,7 +47,7 @@ export function createVerificationEndpoints(stores: Stores): Endpoint[] {
         const token = vouches(caller) ? undefined : (body?.token ?? '');
         const confirm = () =>
           write(async session => {
-            const administrators = vouches(caller) ? await users.lockAdministrators(session) : [];
+            const administrators = await lockAdministrators(session, users, caller);
             const before = requireVisible(await users.lock(session, id), id, caller);
             const refused = findRefusal(caller, before, before.role, administrators);
             if (refused !== undefined) throw refused;

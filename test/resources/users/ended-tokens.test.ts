@@ -279,6 +279,7 @@ describe.skipIf(!hasPostgres)('a request that waits for its account while the se
     ['deletes the account', 'user', 'POST', '/v1/me/deletion', { currentPassword: password }],
     ['changes the account', 'user', 'PATCH', '', { name: 'Other' }],
     ['creates a user', 'admin', 'POST', '/v1/users', { name: 'New', email: 'new@people.example' }],
+    ['verifies a user', 'admin', 'POST', '/v1/users/1/verify', {}],
   ])('gets 401: %s', async (_, role, method, path, body) => {
     const { service, held } = await startHeldService();
     await using _held = held;
