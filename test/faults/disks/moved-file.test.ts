@@ -56,7 +56,7 @@ const scenarios: readonly Scenario[] = [
 ];
 
 describe('the database file under a running service', () => {
-  test.concurrent.each(scenarios)('$name', scenario => moved(scenario));
+  test.each(scenarios)('$name', scenario => moved(scenario));
 });
 
 async function moved({ name, happens, undo, error = 'DATABASE_MOVED' }: Scenario): Promise<void> {
