@@ -26,7 +26,7 @@ export interface Area {
   readonly reads: (world: World) => readonly Call[];
 }
 
-export interface Builder extends World {
+interface Builder extends World {
   /** Creates a resource. @throws Error when it is refused */
   add(key: string, path: string, body: object, headers?: Headers): Promise<void>;
   /** Creates a user who signs in. */
