@@ -79,9 +79,3 @@ export function toSlug(name: string): string {
   }
   return slug === '' ? 'category' : slug;
 }
-
-/** The first of a slug and its numbered variants that is not taken. */
-export function findFreeSlug(slug: string, isTaken: (slug: string) => boolean): string {
-  if (!isTaken(slug)) return slug;
-  for (let number = 2; ; number++) if (!isTaken(`${slug}-${number}`)) return `${slug}-${number}`;
-}

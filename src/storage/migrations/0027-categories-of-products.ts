@@ -7,7 +7,6 @@ import { type RawBuilder, sql } from 'kysely';
 import {
   containsSeparator,
   deepest,
-  findFreeSlug,
   joinPath,
   maxNameLength,
   splitPath,
@@ -105,6 +104,12 @@ function toReadableNames(text: string): readonly string[] {
   return names.length <= deepest
     ? names
     : [...names.slice(0, deepest - 1), names.slice(deepest - 1).join(' / ')];
+}
+
+/** The first of a slug and its numbered variants that is not taken. */
+function findFreeSlug(slug: string, isTaken: (slug: string) => boolean): string {
+  if (!isTaken(slug)) return slug;
+  for (let number = 2; ; number++) if (!isTaken(`${slug}-${number}`)) return `${slug}-${number}`;
 }
 
 async function createPath(
