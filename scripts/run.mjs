@@ -11,6 +11,7 @@ const bin = name => `node_modules/.bin/${name}`;
 
 const tasks = {
   test: () => run(bun, ['scripts/tests/run.ts', 'usual', ...rest]),
+  'test-slow': () => run(bun, ['scripts/tests/run.ts', 'slow', ...rest]),
   'test-long': () => run(bun, ['scripts/tests/run.ts', 'long', ...rest]),
   'test-faults': () => run(bun, ['scripts/tests/run.ts', 'faults', ...rest]),
   dev: () =>

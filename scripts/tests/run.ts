@@ -1,5 +1,5 @@
 /**
- * `npm test`, `npm run test:long` and `npm run test:faults`: starts one PostgreSQL for the whole run, then Bun's test
+ * `npm test`, `npm run test:slow`, `test:long` and `test:faults`: starts one PostgreSQL for the whole run, then Bun's test
  * runner. It runs files in random order, two more at once than there are cores, since many of them wait. If PostgreSQL
  * does not start, its scenarios are skipped and the run says why; with CI=true, or a server given by TEST_DATABASE_URL,
  * that is a failure.
@@ -15,8 +15,13 @@ import { type Cluster, createCluster, NoPostgres, throwaway } from './postgresql
 import { buildProgram } from './program.ts';
 
 const [kind, ...rest] = process.argv.slice(2);
-/** Folders with separate runs: tests that take long by nature, and tests that take something away from the service. */
-const apart = { long: ['test/long/', 'test/campaigns/'], faults: ['test/faults/'] };
+/**
+ * Files with separate runs: those that start many programs or fill many databases, tests that take long by nature, and
+ * tests that take something away from the service.
+ */
+const apart = { slow: ['.slow.test.ts'], long: ['test/long/', 'test/campaigns/'], faults: ['test/faults/'] };
+/** Whether the run stops no server and needs no disk. */
+const isPlain = kind === 'usual' || kind === 'slow';
 const isWatched = rest.includes('--watch');
 /** Faults measure how long requests wait: one file at a time has the machine to itself. */
 const isParallel = kind !== 'faults' && !isWatched;
@@ -25,7 +30,7 @@ const run = isParallel ? crypto.randomUUID().slice(0, 8) : undefined;
 /** Linux's folder in memory, and the most that a run leaves there until its end, in bytes. */
 const memory = '/dev/shm';
 const roomNeeded = 4 * 2 ** 30;
-const isInMemory = kind === 'usual' && process.env.TMPDIR === undefined && hasRoom();
+const isInMemory = isPlain && process.env.TMPDIR === undefined && hasRoom();
 /** The folder for everything that the tests write; the run removes it. */
 const scratch = mkdtempSync(join(isInMemory ? memory : tmpdir(), 'catalog-tests-'));
 // PostgreSQL may run as another user, who must reach its files in the folder.
@@ -35,7 +40,7 @@ chmodSync(scratch, 0o711);
  * For processes that run for seconds. The optimizing compiler costs more than it saves, a seventh of the run; returning
  * memory that is soon needed again costs a twelfth.
  */
-const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
+const shortLived = isPlain ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
 
 /**
  * A connection that lives for seconds runs a statement too seldom to gain from custom plans. No usual test stops the
@@ -53,7 +58,7 @@ let reason: string | undefined;
 try {
   if (given === undefined) {
     const place = isInMemory ? { folder: join(scratch, 'postgresql') } : {};
-    cluster = await createCluster({ settings: kind === 'usual' ? hasty : throwaway, ...place });
+    cluster = await createCluster({ settings: isPlain ? hasty : throwaway, ...place });
     await cluster.start();
   } else if (given) {
     await checkServer(given);
@@ -123,8 +128,8 @@ async function runTests(): Promise<number> {
   const everyFile = isWatched ? [] : [...workers, '--randomize'];
   const usual = Object.values(apart)
     .flat()
-    .flatMap(folder => ['--path-ignore-patterns', `${folder}**`]);
-  const chosen = kind === 'long' || kind === 'faults' ? apart[kind].map(folder => `./${folder}`) : usual;
+    .flatMap(part => ['--path-ignore-patterns', part.endsWith('/') ? `${part}**` : `**/*${part}`]);
+  const chosen = kind === 'slow' || kind === 'long' || kind === 'faults' ? apart[kind] : usual;
   const files = isWhole ? chosen : [];
   const program = built === undefined ? {} : { TEST_PROGRAM: await built };
   // Hooks start services: on a busy machine, that takes longer than the runner's default of five seconds.

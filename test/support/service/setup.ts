@@ -9,7 +9,7 @@ import { removeTemplates } from './template.ts';
 
 // Hashing a password takes 70 ms of processor time, on purpose, and a run does so thousands of times. Here Bun's
 // function, which the service calls with its own parameters, does less work. Services in processes of their own do the
-// full work, and test/cli/accounts.test.ts checks what they store.
+// full work, and test/cli/accounts.slow.test.ts checks what they store.
 const derive = Bun.password.hash;
 Bun.password.hash = secret => derive(secret, minWork);
 
