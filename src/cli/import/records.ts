@@ -178,7 +178,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
     yield { ...now, ...counts, said: [...source.said(), ...said()] };
   }
   // A preset that leaves out all rows yields no candidates.
-  if (source.isEmpty() || notices.rows === 0)
+  if (notices.rows === 0)
     throw new Error(`${fileName} has no records: ${describeEmptiness(source, headerLine)}`);
   const left = rest();
   const now = { ...prepareRecords(left), positions: left.map(() => position), rejects: [], passed: [] };
@@ -211,7 +211,7 @@ const toChecked = (
 ): Checked => ({ record, line, raw: rejects === undefined ? '' : raw });
 
 function describeEmptiness(source: ImportSource, headerLine: number | undefined): string {
-  if (source.isEmpty()) return 'it is empty';
+  if (source.isBlank) return 'it is empty';
   if (source.format === 'csv' && headerLine !== undefined) return `nothing follows its line ${headerLine}`;
   return source.format === 'csv' ? 'it has only a header row' : 'its list is empty';
 }

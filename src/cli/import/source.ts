@@ -20,7 +20,8 @@ import type { ImportArguments } from './options.ts';
 
 export interface ImportSource {
   readonly format: FileFormat;
-  isEmpty(): boolean;
+  /** Whether it begins with nothing but blank lines: without records it is empty, not even a header. */
+  readonly isBlank: boolean;
   /** Undefined for a stream. */
   readonly totalBytes: number | undefined;
   readonly bytesRead: () => number;
@@ -82,7 +83,7 @@ export async function openSource(
   const detected = known ?? detectFormat(name, decoded.firstBytes);
   return {
     format: detected,
-    isEmpty: () => firstBytes.length === 0,
+    isBlank: new TextDecoder().decode(decoded.firstBytes).trim() === '',
     totalBytes: stats?.isFile() === true ? stats.size : undefined,
     bytesRead: () => bytes,
     isChanged: () => stats?.isFile() === true && !isSame(stats, statSync(file, { throwIfNoEntry: false })),

@@ -143,6 +143,10 @@ test('a dry run without a database creates none', async () => {
 /** File, content, and the one line that the import prints. */
 const unusable: readonly (readonly [file: string, content: string | Uint8Array, says: string])[] = [
   ['p.csv', '', 'p.csv has no records: it is empty'],
+  ['p.csv', '\uFEFF', 'p.csv has no records: it is empty'],
+  ['p.csv', Buffer.from('\uFEFF\r\n', 'utf16le'), 'p.csv has no records: it is empty'],
+  ['p.csv', '\n\n', 'p.csv has no records: it is empty'],
+  ['p.ndjson', '\n', 'p.ndjson has no records: it is empty'],
   ['p.csv', 'sku,name,price\n', 'p.csv has no records: it has only a header row'],
   ['p.json', '[]', 'p.json has no records: its list is empty'],
   ['p.json', '{"data":[],"meta":{"total":0}}\n', 'p.json has no records: its list is empty'],
