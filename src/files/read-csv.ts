@@ -35,9 +35,14 @@ const otherDelimiter =
   'is the header and has | between its columns; save the file with commas, semicolons or tabs between them';
 const loneReturns = 'ends with a carriage return alone; save the file with line ends of LF or CRLF';
 
+const omitQuoted = (header: string): string => header.replace(/"[^"]*"/g, '');
+
+/** Whether a header that cannot be split has bars between its columns, which may be quoted: `"sku"|"name"`. */
+const hasBars = (bare: string): boolean => bare.includes('|') && !/[,;\t]/.test(bare);
+
 /** The delimiter that occurs most often outside quotation marks in the header: comma, semicolon or tab. */
 function detectDelimiter(header: string): string {
-  const bare = header.replace(/"[^"]*"/g, '');
+  const bare = omitQuoted(header);
   const count = (delimiter: string): number => bare.split(delimiter).length;
   return [';', '\t'].reduce((best, next) => (count(next) > count(best) ? next : best), ',');
 }
@@ -212,7 +217,7 @@ class CsvParser {
   /** Stops the parser: without a header, the rest of the file has no meaning. */
   #noHeader(problem: string, raw: string): SourceRecord {
     this.stopped = true;
-    const reason = raw.includes('\r') ? loneReturns : problem;
+    const reason = raw.includes('\r') ? loneReturns : hasBars(omitQuoted(raw)) ? otherDelimiter : problem;
     return { ...createUnreadableRecord(this.#line, reason, raw.slice(0, maxRawOfTooLong)), fatal: true };
   }
 

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { bigLine, brief, notUtf8, readAll } from '../support/samples/records.ts';
 
 const twice = 'is the header and has the column "c" twice; rename one of them';
+const barred =
+  'is the header and has | between its columns; save the file with commas, semicolons or tabs between them';
 
 describe('reading CSV files', () => {
   const cases: [name: string, file: string | Uint8Array, expected: unknown[]][] = [
@@ -179,16 +181,9 @@ describe('reading CSV files', () => {
       'a,b,a\n1,2,3\n',
       [[1, 'is the header and has the column "a" twice; rename one of them']],
     ],
-    [
-      'bars between the columns',
-      'a|b\n1|2\n',
-      [
-        [
-          1,
-          'is the header and has | between its columns; save the file with commas, semicolons or tabs between them',
-        ],
-      ],
-    ],
+    ['bars between the columns', 'a|b\n1|2\n', [[1, barred]]],
+    ['bars between quoted columns', '"a"|"b, c"\n"1"|"2"\n', [[1, barred]]],
+    ['bars before a quoted column', 'a|"b"\n1|"2"\n', [[1, barred]]],
     [
       'line ends of one carriage return',
       'a,b\r1,2\r',
