@@ -195,6 +195,11 @@ const refused = [
     says: 'it has no column "Regular price"',
   },
   {
+    name: 'whose column of types has lost its name',
+    header: (headers[1]?.columns ?? '').replace('Typ,', '  ,').replaceAll(', an', ' an'),
+    says: 'it has no column "Type"; an export in another language than English needs all columns',
+  },
+  {
     name: 'whose weight is in an unknown unit',
     header: (headers[1]?.columns ?? '').replace('(kg)', '(st)').replaceAll(', an', ' an'),
     says: 'an export in another language than English needs all columns',

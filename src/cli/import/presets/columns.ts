@@ -27,13 +27,21 @@ export function resolveColumns(preset: Preset, all: readonly string[]): Columns 
 const isWhole = (preset: Preset, found: ReadonlyMap<string, string>): boolean =>
   preset.required.every(name => found.has(name));
 
-/** @param english the English name of each column in `all` */
+/**
+ * Leaves out columns without a name in the file, since nothing can be read from them: translated by their place, they
+ * may have one.
+ * @param english the English name of each column in `all`
+ */
 function findColumns(
   preset: Preset,
   all: readonly string[],
   english: readonly string[],
 ): Map<string, string> {
-  const byName = new Map(english.map((name, index) => [normalizeColumn(name), all[index] ?? name]));
+  const byName = new Map(
+    english
+      .map((name, index) => [normalizeColumn(name), all[index] ?? name] as const)
+      .filter(([, column]) => column !== ''),
+  );
   const found = new Map<string, string>();
   for (const [name, candidates] of Object.entries(preset.columns)) {
     const column = candidates
