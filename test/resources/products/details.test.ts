@@ -83,7 +83,7 @@ const refused: [name: string, sent: object, problems: [string, string][]][] = [
   ['a blank brand', { brand: ' ' }, [['brand', 'blank']]],
   ['a brand of 101 characters', { brand: 'x'.repeat(101) }, [['brand', 'maxLength']]],
   ['a GTIN with a wrong check digit', { gtin: '4006381333932' }, [['gtin', 'checkDigit']]],
-  ['a GTIN of zeros', { gtin: '00000000' }, [['gtin', 'checkDigit']]],
+  ['a GTIN of zeros', { gtin: '00000000' }, [['gtin', 'pattern']]],
   ['a GTIN of 9 digits', { gtin: '123456789' }, [['gtin', 'pattern']]],
   ['a GTIN that is a number', { gtin: 96_385_074 }, [['gtin', 'type']]],
   ['an external id of 201 characters', { externalId: 'x'.repeat(201) }, [['externalId', 'maxLength']]],

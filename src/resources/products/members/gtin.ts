@@ -13,8 +13,11 @@ function hasCheckDigit(digits: string): boolean {
   return sum % 10 === 0;
 }
 
+const hasOtherDigits = (digits: string): boolean => /[1-9]/.test(digits);
+
 /** Whether a text is a GTIN: a valid length, the right check digit, and not only zeros. */
-export const isGtin = (text: string): boolean => form.test(text) && hasCheckDigit(text) && /[1-9]/.test(text);
+export const isGtin = (text: string): boolean =>
+  form.test(text) && hasCheckDigit(text) && hasOtherDigits(text);
 
 /** The form in which GTINs are compared, without leading zeros: 12 digits equal the same 13 with a zero before them. */
 export const toComparableGtin = (gtin: string): string => gtin.replace(/^0+/, '');
@@ -27,9 +30,13 @@ export const gtin = z
   .max(maxGtinLength)
   .trim()
   .refine(text => form.test(text), { error: 'must be 8, 12, 13 or 14 digits', params: { rule: 'pattern' } })
-  .refine(text => !form.test(text) || isGtin(text), {
+  .refine(text => !form.test(text) || hasCheckDigit(text), {
     error: 'must end with its check digit',
     params: { rule: 'checkDigit' },
+  })
+  .refine(text => !form.test(text) || hasOtherDigits(text), {
+    error: 'must not have only zeros',
+    params: { rule: 'pattern' },
   })
   .describe('GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Stored as sent.')
   .meta({ pattern: '^\\s*(?:\\d{8}|\\d{12,14})\\s*$', examples: ['4006381333931'] });
