@@ -186,6 +186,11 @@ test.each([[[]], [['--dry-run']], [['--preset', 'shopify', '--dry-run']]])(
   },
 );
 
+test('a device is refused in one line', async () => {
+  const err = 'catalog import: /dev/null is a device; - reads standard input\n';
+  expect(await place.run(['import', '/dev/null'])).toEqual({ status: 1, out: '', err });
+});
+
 const example = join(import.meta.dir, '..', '..', 'examples', 'raise-prices.ts');
 test.each([
   ['foo', 2, 'raise-prices: URL is an address such as http://127.0.0.1:3000, not "foo"\n'],

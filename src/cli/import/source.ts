@@ -127,7 +127,10 @@ const openStream = (file: string): ReadableStream<Uint8Array> =>
 const isSame = (before: Stats, now: Stats | undefined): boolean =>
   before.size === now?.size && before.mtimeMs === now.mtimeMs && before.ino === now.ino;
 
-/** @returns undefined for standard input @throws Error with one line when there is no such file, or it is a folder */
+/**
+ * @returns undefined for standard input
+ * @throws Error with one line when there is no such file, or it is a folder or a device
+ */
 export function requireSource(file: string): Stats | undefined {
   if (file === '-') {
     if (fstatSync(0).isDirectory()) throw new Error('standard input is a folder');
@@ -136,6 +139,8 @@ export function requireSource(file: string): Stats | undefined {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw new Error(`there is no file ${file}`);
   if (stats.isDirectory()) throw new Error(`${file} is a folder`);
+  // Bun cannot read all of them: /dev/null is EPERM.
+  if (stats.isCharacterDevice()) throw new Error(`${file} is a device; - reads standard input`);
   return stats;
 }
 
