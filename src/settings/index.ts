@@ -10,6 +10,7 @@ import { languages } from '../storage/search/text/stems.ts';
 import {
   buildParsedSchema,
   flag,
+  headerText,
   httpUrl,
   integer,
   list,
@@ -206,8 +207,7 @@ export const settings = {
     help: 'seconds after which an unpaid order is cancelled and its reserved stock released; unset: never',
   },
   STRIPE_SECRET_KEY: {
-    schema: z
-      .string()
+    schema: headerText
       .regex(/^[sr]k_./, 'must be a secret or restricted key of Stripe: sk_… or rk_…')
       .optional(),
     holds: 'secret',
@@ -244,9 +244,9 @@ export const settings = {
     help: 'days after which events and abandoned deliveries are deleted; unset: never',
   },
   METRICS_TOKEN: {
-    schema: z.string().min(16).optional(),
+    schema: headerText.min(16).optional(),
     holds: 'secret',
-    help: 'bearer token that /metrics requires, 16 characters or more; unset: only this machine may read it',
+    help: 'bearer token that /metrics requires, 16 ASCII characters or more; unset: only this machine may read it',
   },
   STOP_DELAY: {
     schema: integer(0, 600),

@@ -36,6 +36,11 @@ export const secret = z.string().refine(text => text.length >= secretCharacters,
   error: `must be at least ${secretCharacters} characters long, for HS256 (RFC 7518 section 3.2): openssl rand -base64 48 makes one`,
 });
 
+/** Clients encode other characters of a header each in their own way, or refuse to send them. */
+export const headerText = z
+  .string()
+  .regex(/^[ -~]*$/, 'must have only ASCII characters, since it is sent in a header');
+
 const smtpPattern = /^smtps?:\/\/(?:[^@/?#]*@)?(?:[^@/?#:[\]]+|\[[\da-f:.]+\])(?::\d+)?\/?$/i;
 /** An unencoded character of the user or password: an @ is left after what looks like them. */
 const hasStrayAt = (text: string) => text.replace(/^smtps?:\/\/[^@/?#]*@/i, '').includes('@');

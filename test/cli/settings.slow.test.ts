@@ -56,6 +56,7 @@ const key =
   'must be at least 32 characters long, for HS256 (RFC 7518 section 3.2): openssl rand -base64 48 makes one';
 const smtp = 'must be smtp://user:password@host:port, or smtps://, with nothing after the port';
 const encoded = 'needs % in user and password written as %25, @ as %40, / as %2F, ? as %3F, # as %23';
+const ascii = 'must have only ASCII characters, since it is sent in a header';
 const stripeKey = 'must be a secret or restricted key of Stripe: sk_… or rk_…';
 
 test.each([
@@ -63,7 +64,10 @@ test.each([
   ['JWT_PREVIOUS_SECRETS', `${'a'.repeat(32)},geheim`, `entry 2 ${key}`],
   ['ADMIN_PASSWORD', 'geheim', 'must be at least 10 characters long'],
   ['METRICS_TOKEN', 'geheim', 'must be at least 16 characters long'],
+  ['METRICS_TOKEN', 'geheim-für-Messungen', ascii],
   ['STRIPE_SECRET_KEY', 'geheim', stripeKey],
+  // As pages show the beginning of a key.
+  ['STRIPE_SECRET_KEY', 'sk_live_geheim…', ascii],
   ['STRIPE_SECRET_KEY', 'pk_live_geheim', stripeKey],
   ['STRIPE_SECRET_KEY', 'whsec_geheim', stripeKey],
   [
