@@ -26,8 +26,9 @@ export const integer = (minimum: number, maximum: number) =>
     .pipe(z.int().min(minimum).max(maximum));
 export const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
 export const list = z.string().transform(splitAtCommas);
+/** In ASCII, whatever letters it was set with: headers carry it (Link). */
 export const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an address of http or https' })
+  .url({ protocol: /^https?$/, normalize: true, error: 'must be an address of http or https' })
   .transform(removeTrailingSlashes);
 
 const secretCharacters = 32;

@@ -66,7 +66,7 @@ function findLast(list: string | null): string | undefined {
 }
 
 /**
- * Parses the setting that links begin with; removes trailing slashes.
+ * Parses the setting that links begin with, in ASCII as headers carry it (Location); removes trailing slashes.
  * @throws Error for a text that cannot precede a path
  */
 export function parseBase(text: string): string {
@@ -77,7 +77,7 @@ export function parseBase(text: string): string {
   const isBare = [username, password, search, hash].every(part => part === '');
   if (!isBare || /\/v\d+\/*$/.test(pathname))
     throw new Error('must be an address without credentials, query, fragment and /v1');
-  return removeTrailingSlashes(text);
+  return removeTrailingSlashes(url.href);
 }
 
 /** Removes trailing slashes: the paths of links begin with one. */

@@ -52,6 +52,21 @@ describeOnDatabases('the lifecycle of a version on %s', kind => {
     expect([unchanged.status, ...said(unchanged)]).toEqual([304, ...expected]);
   });
 
+  test('the addresses of settings are written in ASCII, as headers require', async () => {
+    await using replica = await current.replica({
+      BASE_URL: 'https://例え.example/店/',
+      DEPRECATED_V1: '2026-06-01',
+      SUCCESSOR_V1: 'https://例え.example/版2',
+    });
+    const body = { name: 'Lamp', price: 5 };
+    const made = await call(replica, { method: 'POST', path: '/v1/products', as: 'editor', body });
+    expect([made.status, made.headers.get('Location'), made.headers.get('Link')]).toEqual([
+      201,
+      `https://xn--r8jz45g.example/%E5%BA%97/v1/products/${made.body.id}`,
+      '<https://xn--r8jz45g.example/%E7%89%882>; rel="successor-version"',
+    ]);
+  });
+
   test('responses outside the version do not mention its deprecation', async () => {
     for (const request of beside)
       expect([request, ...said(await call(deprecated, request))]).toEqual([request, null, null, null]);
