@@ -30,6 +30,16 @@ export const list = z.string().transform(splitAtCommas);
 export const httpUrl = z
   .url({ protocol: /^https?$/, normalize: true, error: 'must be an address of http or https' })
   .transform(removeTrailingSlashes);
+/** An address that paths are appended to. */
+export const rootUrl = httpUrl.refine(
+  text => !/[?#]/.test(text),
+  'must be an address without query and fragment',
+);
+/** An address whose path would be ignored. */
+export const originUrl = httpUrl.refine(
+  text => text === new URL(text).origin,
+  'must be only a scheme and a host',
+);
 
 const secretCharacters = 32;
 /** A refinement instead of `min`, whose message would give only the rule and not its purpose. */

@@ -43,6 +43,16 @@ test.each([
     'must be an e-mail address, or a name and the address in angle brackets: Shop <shop@shop.example>, not "Shop"; default Catalog <catalog@localhost>',
   ],
   [
+    'GEOCODING_URL',
+    'https://geo.example#',
+    'must be an address without query and fragment, not "https://geo.example#"; default https://geocoding-api.open-meteo.com',
+  ],
+  [
+    'STRIPE_URL',
+    'https://stripe.example/v1',
+    'must be only a scheme and a host, not "https://stripe.example/v1"; default https://api.stripe.com',
+  ],
+  [
     'SUNSET_V1',
     'soon',
     'must be a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "soon"',
@@ -95,8 +105,18 @@ test.each([
   ),
   [
     'BASE_URL',
+    'https://shop.example/geheim?',
+    'must be an address without credentials, query, fragment and /v1',
+  ],
+  [
+    'BASE_URL',
     'https://shop:geheim@shop.example',
     'must be an address without credentials, query, fragment and /v1',
+  ],
+  [
+    'WEATHER_URL',
+    'https://weather.example/?key=geheim',
+    'must be an address without query and fragment; default https://api.open-meteo.com',
   ],
   [
     'WEATHER_URL',

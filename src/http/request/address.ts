@@ -73,11 +73,11 @@ export function parseBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new Error('must be an address of http or https');
-  const { username, password, search, hash, pathname } = url;
-  const isBare = [username, password, search, hash].every(part => part === '');
+  const { username, password, href, pathname } = url;
+  const isBare = username === '' && password === '' && !/[?#]/.test(href);
   if (!isBare || /\/v\d+\/*$/.test(pathname))
     throw new Error('must be an address without credentials, query, fragment and /v1');
-  return removeTrailingSlashes(url.href);
+  return removeTrailingSlashes(href);
 }
 
 /** Removes trailing slashes: the paths of links begin with one. */
