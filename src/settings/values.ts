@@ -27,17 +27,18 @@ export const integer = (minimum: number, maximum: number) =>
 export const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
 export const list = z.string().transform(splitAtCommas);
 /** In ASCII, whatever letters it was set with: headers carry it (Link). */
-export const httpUrl = z
-  .url({ protocol: /^https?$/, normalize: true, error: 'must be an address of http or https' })
-  .transform(removeTrailingSlashes);
+export const httpUrl = z.url({
+  protocol: /^https?$/,
+  normalize: true,
+  error: 'must be an address of http or https',
+});
 /** An address that paths are appended to. */
-export const rootUrl = httpUrl.refine(
-  text => !/[?#]/.test(text),
-  'must be an address without query and fragment',
-);
+export const rootUrl = httpUrl
+  .refine(text => !/[?#]/.test(text), 'must be an address without query and fragment')
+  .transform(removeTrailingSlashes);
 /** An address whose path would be ignored. */
 export const originUrl = httpUrl.refine(
-  text => text === new URL(text).origin,
+  text => text === `${new URL(text).origin}/`,
   'must be only a scheme and a host',
 );
 

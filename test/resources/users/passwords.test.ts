@@ -253,13 +253,13 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
     await using plain = await startTestService(kind);
     await using base = await startTestService(kind, { BASE_URL: 'https://api.shop.example/catalog' });
     await using own = await startTestService(kind, {
-      PASSWORD_RESET_URL: 'https://shop.example/account/password?lang=en',
+      PASSWORD_RESET_URL: 'https://shop.example/account?lang=en#/password/',
     });
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' };
-    for (const [service, link, shop] of [
-      [plain, `http://localhost:${new URL(plain.url).port}/password-reset?token=`, 'Catalog'],
-      [base, 'https://api.shop.example/catalog/password-reset?token=', 'api.shop.example'],
-      [own, 'https://shop.example/account/password?lang=en&token=', 'Catalog'],
+    for (const [service, link, end, shop] of [
+      [plain, `http://localhost:${new URL(plain.url).port}/password-reset?token=`, '', 'Catalog'],
+      [base, 'https://api.shop.example/catalog/password-reset?token=', '', 'api.shop.example'],
+      [own, 'https://shop.example/account?lang=en&token=', '#/password/', 'Catalog'],
     ] as const) {
       const email = 'user@test.example';
       const body = { email };
@@ -268,6 +268,7 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
       );
       const mail = mailTo(mails, email);
       expect(mail.text).toContain(`\n${link}`);
+      expect(mail.text).toMatch(new RegExp(`token=[\\w-]+${end}\n`));
       expect(mail.text).not.toContain('evil');
       expect(mail.html).toContain(`href="${link.replace('&', '&amp;')}`);
       expect(mail.subject).toBe(`Set a new password for ${shop}`);
