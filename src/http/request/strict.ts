@@ -22,12 +22,9 @@ export function prefersStrict(prefer: string): boolean {
     const [token = ''] = split(preference, ';');
     const equals = token.indexOf('=');
     if (equals === -1 || token.slice(0, equals).trim().toLowerCase() !== 'handling') continue;
-    return ['strict', '"strict"'].includes(
-      token
-        .slice(equals + 1)
-        .trim()
-        .toLowerCase(),
-    );
+    const value = token.slice(equals + 1).trim();
+    const unquoted = value.replace(/^"(.*)"$/, (_, text: string) => text.replaceAll(/\\(.)/g, '$1'));
+    return unquoted.toLowerCase() === 'strict';
   }
   return false;
 }

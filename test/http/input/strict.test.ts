@@ -272,6 +272,8 @@ describeOnDatabases('strict handling on %s', kind => {
   test.each([
     ['handling=strict', true],
     ['HANDLING = "Strict"', true],
+    ['handling="s\\trict"', true],
+    ['handling="strict', false],
     ['respond-async, handling=strict; wait=10', true],
     ['handling=lenient, handling=strict', false],
     ['handling=lenient', false],
