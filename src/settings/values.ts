@@ -37,10 +37,7 @@ export const rootUrl = httpUrl
   .refine(text => !/[?#]/.test(text), 'must be an address without query and fragment')
   .transform(removeTrailingSlashes);
 /** An address whose path would be ignored. */
-export const originUrl = httpUrl.refine(
-  text => text === `${new URL(text).origin}/`,
-  'must be only a scheme and a host',
-);
+export const originUrl = httpUrl.regex(/^[a-z]+:\/\/[^/?#@]+\/$/, 'must be only a scheme and a host');
 
 const secretCharacters = 32;
 /** A refinement instead of `min`, whose message would give only the rule and not its purpose. */

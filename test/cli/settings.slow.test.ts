@@ -49,6 +49,11 @@ test.each([
   ],
   [
     'STRIPE_URL',
+    'stripe',
+    'must be an address of http or https, not "stripe"; default https://api.stripe.com',
+  ],
+  [
+    'STRIPE_URL',
     'https://stripe.example/v1',
     'must be only a scheme and a host, not "https://stripe.example/v1"; default https://api.stripe.com',
   ],
