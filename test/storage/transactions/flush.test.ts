@@ -63,6 +63,19 @@ test('a write is acknowledged after its flush; reads wait for no flush', async (
   expect(acknowledged).toEqual(['first', 'second']);
 });
 
+test('reads in the turn of a commit see it once it is acknowledged', async () => {
+  const database = await openWith(async () => undefined);
+  const before = { names: ['none'], state: 0 };
+  await database.write(async session => {
+    await session.run(sql`insert into written values ('first')`.compile(database.build));
+    // As a request does that arrives meanwhile; all reads of one turn share a transaction.
+    before.names = await namesOf(database);
+    before.state = database.state() ?? 0;
+  });
+  expect(database.state()).not.toBe(before.state);
+  expect([before.names, await namesOf(database)]).toEqual([[], ['first']]);
+});
+
 test('a loss of power at any moment keeps what was acknowledged', async () => {
   const copies: string[] = [];
   // Each copy is the content of the disk from one flush until the next.
