@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
-import type { Database, StorageError } from '../../../src/storage/database.ts';
+import { createBulk } from '../../../src/storage/bulk.ts';
+import type { Database, StorageError, Transaction } from '../../../src/storage/database.ts';
 import { openSqlite } from '../../../src/storage/sqlite/index.ts';
 import type { Flush } from '../../../src/storage/sqlite/threads/flush.ts';
 
@@ -132,18 +133,38 @@ test('a write that cannot be flushed is not acknowledged, nor is any later one; 
   expect(await namesOf(database)).toContain('durable');
 });
 
-test('transactions that write very much are not all committed together, and none is lost', async () => {
-  let flushes = 0;
-  const database = await openWith(async () => {
-    flushes += 1;
-  });
-  const before = flushes;
-  const names = Array.from({ length: 12 }, (_, index) => `${index} ${'x'.repeat(1_000_000)}`);
-  await Promise.all(names.map(name => insert(database, name)));
-  // Three of these transactions exceed the limit of a group.
-  expect(flushes - before).toBeGreaterThanOrEqual(4);
-  expect(await namesOf(database)).toEqual(names);
-});
+const ways: Readonly<Record<string, (session: Transaction, database: Database, name: string) => unknown>> = {
+  'by a statement': (session, { build }, name) =>
+    session.run(sql`insert into written values (${name})`.compile(build)),
+  'by an insert': (session, { build }, name) =>
+    session.insert(sql`insert into written values (${name})`.compile(build)),
+  'in many rows': (session, database, name) => session.writeMany(allWritten(database), [[name]]),
+  'at their end': (session, database, name) => session.writeDeferred(allWritten(database), [[name]]),
+};
+const allWritten = (database: Database) =>
+  createBulk(database, 'written', { name: 'text' }, rows => sql`insert into written ${rows}`);
+
+test.each(Object.entries(ways))(
+  'transactions that write very much %s are not all committed together, and none is lost',
+  async (_, write) => {
+    let flushes = 0;
+    const database = await openWith(async () => {
+      flushes += 1;
+    });
+    const before = flushes;
+    const names = Array.from({ length: 12 }, (_, index) => `${index} ${'x'.repeat(1_000_000)}`);
+    await Promise.all(
+      names.map(name =>
+        database.write(async session => {
+          await write(session, database, name);
+        }),
+      ),
+    );
+    // Three of these transactions exceed the limit of a group.
+    expect(flushes - before).toBeGreaterThanOrEqual(4);
+    expect(await namesOf(database)).toEqual(names);
+  },
+);
 
 test('a database that is opened again flushes its log, too', async () => {
   await (await openWith(async () => undefined)).close();
@@ -157,4 +178,18 @@ test('a database that is opened again flushes its log, too', async () => {
   open.push(again);
   await insert(again, 'second');
   expect(flushes).toBe(1);
+});
+
+test('a write that another process keeps waiting for too long says that a lock is held', async () => {
+  await openWith(async () => undefined);
+  const other = new SqliteFile(file());
+  other.run('begin immediate');
+  const waiting = openSqlite(file(), { patience: 0.05 });
+  open.push(waiting);
+  const refused = await insert(waiting, 'refused').catch((error: StorageError) => error);
+  other.run('rollback');
+  other.close();
+  expect(refused).toMatchObject({ kind: 'unavailable', isLocked: true });
+  await insert(waiting, 'written');
+  expect(await namesOf(waiting)).toEqual(['written']);
 });

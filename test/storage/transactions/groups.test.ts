@@ -39,6 +39,7 @@ async function openEmpty(settings: Record<string, string>): Promise<Database> {
 const actions = [
   'write',
   'write and return',
+  'write and return one',
   'insert',
   'write together',
   'insert together',
@@ -85,6 +86,9 @@ async function run(database: Database, session: Transaction, name: string, job: 
     if (action === 'write') await session.run(compiled(`insert into written (name) values ('${own}')`));
     if (action === 'write and return') {
       await session.all(compiled(`insert into written (name) values ('${own}') returning id`));
+    }
+    if (action === 'write and return one') {
+      await session.first(compiled(`insert into written (name) values ('${own}') returning id`));
     }
     if (action === 'insert') await session.insert(compiled(`insert into written (name) values ('${own}')`));
     if (action === 'write together') await session.writeMany(writtenTogether(database), [[own], [`${own}+`]]);
@@ -164,7 +168,7 @@ describeOnDatabases('transactions together on %s', kind => {
         expect(await contents(database)).toEqual({
           written: [
             ...before.written,
-            ...named('write', 'write and return', 'insert'),
+            ...named('write', 'write and return', 'write and return one', 'insert'),
             ...named('write together', 'insert together').flatMap(name => [name, `${name}+`]),
           ].sort(),
           late: [...before.late, ...named('late')].sort(),
