@@ -131,6 +131,27 @@ test('the state changes after the log begins again and another process commits',
   expect(numbers.size).toBe(6);
 });
 
+test('a request sees what others committed before it, although a read began in the turn before', async () => {
+  for (let round = 0; round < 3; round++) {
+    // A request that reads nothing.
+    database.refresh();
+    await turn();
+    // Late in the turn: the transaction of this read lasts into the next one.
+    const before = await count();
+    other.run(insert);
+    database.refresh();
+    expect(await count()).toBe(before + 1);
+    await turn();
+  }
+});
+
+test('the state is read again in each turn, even if nothing else is read', async () => {
+  const before = database.state();
+  await turn();
+  other.run(insert);
+  expect(database.state() !== before).toBe(true);
+});
+
 describe('the state is as new as a read in the same turn', () => {
   const readCount = (session: Session) => session.all(run('select count(*) from numbers'));
   /** @param read runs after another process has committed, within a turn that has already read the state */
