@@ -40,8 +40,12 @@ export interface DialectWords {
     descending: boolean,
     rare: boolean,
   ): RawBuilder<{ position: number }>;
-  /** How many documents of a range match, up to a limit, and the position of the last of these. */
-  reach(values: Omit<PageArguments<Part>, 'offset'>, rare: boolean): RawBuilder<Reach>;
+  /** How many documents of these types match in a range, up to a limit, and the position of the last of these. */
+  reach(
+    values: Omit<PageArguments<Part>, 'offset'>,
+    types: readonly number[],
+    rare: boolean,
+  ): RawBuilder<Reach>;
   /** The last document below a position. */
   lastPosition(below: Part): RawBuilder<{ position: number }>;
   /**

@@ -37,9 +37,12 @@ interface SplitDocument {
   readonly archived?: boolean;
 }
 
+export const toTypeNumber = (type: DocumentType): number => documentTypes.indexOf(type) + 1;
+export const toTypeNumbers = (types: readonly DocumentType[]): number[] =>
+  types.map(toTypeNumber).sort((a, b) => a - b);
+
 /** A document's place in the index and among equally good hits: by type, then by id. Below 2^53. */
-export const toPosition = (type: DocumentType, id: number): number =>
-  (documentTypes.indexOf(type) + 1) * typeSpan + id;
+export const toPosition = (type: DocumentType, id: number): number => toTypeNumber(type) * typeSpan + id;
 /** How many positions a type has. */
 export const typeSpan = 4_294_967_296;
 

@@ -14,6 +14,8 @@ import {
 } from './dialect.ts';
 import { type Term, toExpressionText } from './expression.ts';
 
+const buildTypeFilter = (types: readonly number[]) =>
+  buildTypeCondition(sql`floor(position / 4294967296)`, types);
 const quoteTerm = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
 
 /**
@@ -105,7 +107,7 @@ export const postgresWords: DialectWords = {
   // Walking through all documents in order finds a common word at once and hardly ever a rare one; the index of words
   // is the opposite. `position + 0` keeps PostgreSQL from using the order of positions.
   page({ query, low, high, limit, offset }, types, descending, rare) {
-    const isOfTypes = buildTypeCondition(sql`floor(position / 4294967296)`, types);
+    const isOfTypes = buildTypeFilter(types);
     const order = sql.raw(descending ? 'desc' : 'asc');
     if (!rare)
       return sql`select position from search_index
@@ -117,14 +119,15 @@ export const postgresWords: DialectWords = {
       order by position + 0 ${order} limit ${hide.limit(limit)} offset ${hide.limit(offset)}`;
   },
 
-  reach({ query, low, high, limit }, rare) {
+  reach({ query, low, high, limit }, types, rare) {
+    const isOfTypes = buildTypeFilter(types);
     const hits = rare
       ? sql`select position from search_index
           where words @@ ${hide.query(query)} and position + 0 >= ${hide.position(low)}
-            and position + 0 < ${hide.position(high)}
+            and position + 0 < ${hide.position(high)} ${isOfTypes}
           order by position + 0 limit ${hide.limit(limit)}`
       : sql`select position from search_index
-          where words @@ ${query}::tsquery and position >= ${low} and position < ${high}
+          where words @@ ${query}::tsquery and position >= ${low} and position < ${high} ${isOfTypes}
           order by position limit ${limit}`;
     return sql`select cast(count(*) as integer) as total, max(position) as last from (${hits}) as hits`;
   },

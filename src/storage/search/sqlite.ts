@@ -43,6 +43,7 @@ export const mergedPages = 16;
 export const mergeSome = buildSetting('merge', mergedPages);
 
 /** The words of a list that is separated by spaces; no word has a character that JSON would escape. */
+const buildTypeFilter = (types: readonly number[]) => buildTypeCondition(sql`(rowid >> 32)`, types);
 const buildList = (words: RawBuilder<unknown>) =>
   sql`json_each('["' || replace(${words}, ' ', '","') || '"]')`;
 /** A single list of pairs: to join two lists, SQLite would scan one of them for each element of the other. */
@@ -107,7 +108,7 @@ export const sqliteWords: DialectWords = {
   page: ({ query, low, high, limit, offset }, types, descending) => sql`
     select rowid as position from search_index
     where search_index match ${query} and rowid >= ${low} and rowid < ${high}
-      ${buildTypeCondition(sql`(rowid >> 32)`, types)}
+      ${buildTypeFilter(types)}
     order by rowid ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`,
 
   count: ({ query, low, high }) => sql`
@@ -127,9 +128,10 @@ export const sqliteWords: DialectWords = {
       where search_index match ${query} and rowid >= ${low} and rowid < ${high}
     ) group by type`,
 
-  reach: values => sql`select cast(count(*) as integer) as total, max(position) as last from (
+  reach: (values, types) => sql`select cast(count(*) as integer) as total, max(position) as last from (
     select rowid as position from search_index
     where search_index match ${values.query} and rowid >= ${values.low} and rowid < ${values.high}
+      ${buildTypeFilter(types)}
     order by rowid limit ${values.limit})`,
 
   lastPosition: below =>

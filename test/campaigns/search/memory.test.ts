@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createProductWords } from '../../../src/resources/search/reader.ts';
 import type { Expression } from '../../../src/storage/search/expression.ts';
+import { toPosition } from '../../../src/storage/search/index.ts';
 import { createMemoryReader } from '../../../src/storage/search/memory/reader.ts';
 import { createSearchReader } from '../../../src/storage/search/reading/index.ts';
 import { titleMarks } from '../../../src/storage/search/text/words.ts';
@@ -13,6 +14,19 @@ import { startTestService, type TestService } from '../../support/service/servic
 
 const words = ['lamp', 'lamps', 'oak', 'oaken', 'steel', 'red', '37', '377'];
 const types = ['product', 'article', 'post'] as const;
+const someTypes = fc.subarray([...types], { minLength: 1 });
+const position = fc
+  .tuple(fc.constantFrom(...types), fc.integer({ min: 0, max: 15 }))
+  .map(([type, id]) => toPosition(type, id));
+const page = fc.record(
+  {
+    limit: fc.integer({ min: 1, max: 9 }),
+    offset: fc.integer({ min: 0, max: 12 }),
+    low: position,
+    high: position,
+  },
+  { requiredKeys: ['limit', 'offset'] },
+);
 const text = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 5 }).map(list => list.join(' '));
 const term = fc.oneof(
   fc.record({ word: fc.constantFrom(...words, 'nowhere'), mark: fc.constantFrom(undefined, ...titleMarks) }),
@@ -62,23 +76,23 @@ describeOnDatabases('words of products in memory on %s', kind => {
     const memory = createMemoryReader(index, sets, 0);
     const made: Product[] = [];
     for (const name of words) made.push(await addProduct(service, { name: `${name} lamp` }));
-    await call(service, {
-      method: 'POST',
-      path: '/v1/articles',
-      as: 'editor',
-      body: { title: 'Oak lamp', body: 'red', tags: [] },
-    });
+    const post = (path: string, body: object) => call(service, { method: 'POST', path, as: 'editor', body });
+    for (const title of ['Oak lamp', 'Red 37', 'Lamps', 'Red lamps 377']) {
+      await post('/v1/articles', { title, body: 'red', tags: [] });
+      await post('/v1/posts', { title, body: 'oak' });
+    }
     let inMemory = 0;
     const stepOf = (kinds: readonly Kind[]) =>
       fc.tuple(
         fc.constantFrom(...kinds),
         text,
         fc.array(expression, { minLength: 6, maxLength: 6 }),
-        fc.record({ limit: fc.integer({ min: 1, max: 9 }), offset: fc.integer({ min: 0, max: 12 }) }),
+        page,
+        someTypes,
       );
     const check = (kinds: readonly Kind[], numRuns: number) =>
       fc.assert(
-        fc.asyncProperty(stepOf(kinds), async ([what, name, expressions, page]) => {
+        fc.asyncProperty(stepOf(kinds), async ([what, name, expressions, page, wanted]) => {
           await change(service, what, made, name);
           for (const asked of expressions) {
             await database.changes.check();
@@ -88,11 +102,14 @@ describeOnDatabases('words of products in memory on %s', kind => {
             const word = page.offset % 2 === 0 ? 'lam' : '377';
             const begun = await index.page(session, [[[{ word, prefix: true }]]], types, { limit: 100 });
             expect([begun.length, undefined]).toContain(await memory.beginning(session, word));
-            expect(await memory.page(session, asked, types, page)).toEqual(
-              await index.page(session, asked, types, page),
+            expect(await memory.page(session, asked, wanted, page)).toEqual(
+              await index.page(session, asked, wanted, page),
             );
-            const counts = await index.counts(session, asked, types);
-            expect(await memory.counts(session, asked, types)).toEqual(counts);
+            const counts = await index.counts(session, asked, wanted);
+            expect(await memory.counts(session, asked, wanted)).toEqual(counts);
+            expect(await memory.frequency(session, asked, wanted)).toBe(
+              await index.frequency(session, asked, wanted),
+            );
             const [first = [], second = first] = asked;
             const positions = await index.page(session, [first], types, { limit: 100 });
             expect(await memory.among(session, second, positions, types, first)).toEqual(

@@ -92,6 +92,27 @@ describeOnDatabases('search on %s', kind => {
     expect((await ask(both)).body.meta).toMatchObject({ total: 4, facets: { product: 4 } });
   });
 
+  test('a word only of documents that an API key may not read is misspelt for the key', async () => {
+    const product = await addProduct(service, { name: 'Lanterm' });
+    const orders = `/v1/users/${await userIdOf(service, 'user')}/orders`;
+    const body = { items: [{ productId: product.id, quantity: 1 }] };
+    // More than there are documents of a word that is taken for misspelt.
+    for (let count = 0; count < 8; count++)
+      await call(service, { method: 'POST', path: orders, as: 'user', body });
+    const article = { title: 'Lantern', body: 'It glows.', tags: [] };
+    const made = await call(service, { method: 'POST', path: '/v1/articles', as: 'editor', body: article });
+    const found = async (...scopes: string[]) => {
+      const headers = await addKey(service, 'search:read', ...scopes);
+      return namesOf((await call(service, { path: '/v1/search?q=lanterm', headers })).body);
+    };
+    expect(await found('content:read')).toEqual(['Lantern']);
+    // In the index, orders are between posts and users.
+    expect(await found('content:read', 'users:read')).toEqual(['Lantern']);
+    expect(await found('content:read', 'products:read')).toEqual(['Lanterm']);
+    for (const path of [pathOf(product), `/v1/articles/${made.body.id}`])
+      await call(service, { method: 'DELETE', path, as: 'admin' });
+  });
+
   test('replicas see each other’s changes', async () => {
     const replica = await service.replica();
     expect(namesOf((await search(replica, 'zither')).body)).toEqual([]);

@@ -12,6 +12,7 @@ import {
   getDocumentId,
   getDocumentType,
   toPosition,
+  toTypeNumbers,
   typeSpan,
 } from '../index.ts';
 
@@ -60,9 +61,10 @@ export function createFrequencyReader(
 ) {
   const { build } = database;
   const words = getDialectWords(database);
-  const reachQuery = prepareByShape<Arguments & PageArguments<unknown>, Reach>(build, (shape, argument) =>
-    words.reach(argument, shape === 'rare'),
-  );
+  const reachQuery = prepareByShape<Arguments & PageArguments<unknown>, Reach>(build, (shape, argument) => {
+    const [frequency, ...types] = shape.split(' ');
+    return words.reach(argument, types.map(Number), frequency === 'rare');
+  });
   const lastQuery = prepareQuery<{ below: number }, { position: number }>(build, ({ below }) =>
     words.lastPosition(below),
   );
@@ -89,7 +91,8 @@ export function createFrequencyReader(
 
   async function read(session: SearchSession, expression: Expression, types: readonly DocumentType[]) {
     const query = words.text(expression);
-    const shape = (await isRare(session, expression)) ? 'rare' : 'common';
+    const frequency = (await isRare(session, expression)) ? 'rare' : 'common';
+    const shape = `${frequency} ${toTypeNumbers(types).join(' ')}`;
     const values = { query, ...toSpan(types), limit: reachLimit, offset: 0 };
     const { total, last } = (await session.first(reachQuery(shape, values))) ?? { total: 0, last: null };
     if (total < reachLimit || last === null || getDocumentType(last) !== 'product') return total;

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
 import { createCachedWords } from '../cached.ts';
 import { type Choice, type Expression, isOneWord, type Range } from '../expression.ts';
-import { type DocumentType, documentTypes, getDialectWords, searchTypes } from '../index.ts';
+import { type DocumentType, getDialectWords, searchTypes, toTypeNumber, toTypeNumbers } from '../index.ts';
 import {
   createFrequencyReader,
   type FrequencyReader,
@@ -283,6 +283,3 @@ async function hasFew(
 const isShort = (smallest: number | undefined): boolean => smallest !== undefined && smallest <= shortReads;
 
 const toKey = (type: string, query: string) => `${type} ${query}`;
-
-const toTypeNumber = (type: DocumentType) => documentTypes.indexOf(type) + 1;
-const toTypeNumbers = (types: readonly DocumentType[]) => types.map(toTypeNumber).sort((a, b) => a - b);
