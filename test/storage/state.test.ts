@@ -145,6 +145,27 @@ test('a request sees what others committed before it, although a read began in t
   }
 });
 
+test('reads after the state are as new as it is, although an older read of the turn shares its transaction', async () => {
+  await turn();
+  const before = await count();
+  other.run(insert);
+  database.state();
+  expect(await count()).toBe(before + 1);
+});
+
+test('the state read by SQL ends a transaction that would hide commits', () => {
+  const connected = connectReader(file);
+  const current = createQueriedState(connected, () => {
+    if (connected.connection.inTransaction) connected.execute('COMMIT');
+  });
+  const before = current();
+  connected.execute('BEGIN');
+  connected.connection.query('select * from numbers').get();
+  other.run(insert);
+  expect(current() !== before).toBe(true);
+  connected.close();
+});
+
 test('the state is read again in each turn, even if nothing else is read', async () => {
   const before = database.state();
   await turn();
