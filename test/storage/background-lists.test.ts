@@ -59,6 +59,7 @@ const cases: [name: string, request: ListRequest, background: boolean[], total: 
   ['another order', { conditions: [], order: byTime, page: key }, [true], undefined],
   ['what belongs to one', { conditions: [ofOne], order: byId, page: offset }, [false], 1],
   ['the same sorted', { conditions: [ofOne], order: byTime, page: offset }, [true], 1],
+  ['a total beside a key', { conditions: [], order: byId, page: { ...key, count: true } }, [true], rows],
   ['a page from a key', { conditions: [], order: byId, page: key }, [], undefined],
 ];
 test.each(cases)('%s', async (_, request, expected, total) => {
@@ -96,6 +97,25 @@ test.each([
   background.length = 0;
   await createLister(watched, options)({ conditions: [], order: byId, page: { ...offset, page } });
   expect(background).toEqual([isDeep]);
+});
+
+const range: Condition = { column: 'created_at', operator: '>=', value: 1 };
+test.each([
+  ['a range of many', [range], 0, true],
+  ['a range of many, of which another condition leaves very many', [range, isPaid], 5001, true],
+  ['a range of many, of which another condition leaves few', [range, isPaid], 5000, false],
+  ['a value that no total counts', [ofOne], 0, true],
+  ['a value with a total', [isPaid], 5001, false],
+] as const)('where totals are kept: %s', async (_, conditions, few, isLong) => {
+  // All rows, or those of a condition that needs no counting.
+  const kept = (others: readonly Condition[]) =>
+    sql<Total>`select ${others.length === 0 ? rows : few} as total, 1 as version`.compile(database.build);
+  const counted = { rangeColumn: 'created_at', countedColumns: ['resource_id'], keptTotal: kept };
+  background.length = 0;
+  await createLister(watched, { table: 'events', columns: ['type'], ...counted })({
+    ...{ conditions, order: byId, page: offset },
+  });
+  expect(background).toEqual([isLong]);
 });
 
 test('loading into memory by many short reads waits for no long read', async () => {
