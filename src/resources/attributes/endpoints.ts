@@ -16,7 +16,6 @@ import * as schema from './schema.ts';
 import { toDefinition } from './store.ts';
 
 const tag = 'Attributes';
-const path = '/attributes';
 const existing = 'Existing products keep their values: each is checked when it is next written.';
 
 export function createAttributeEndpoints({ database, paginator, definitions: store }: Stores): Endpoint[] {
@@ -32,7 +31,7 @@ export function createAttributeEndpoints({ database, paginator, definitions: sto
     name: 'definition',
     object: 'the definition of an attribute',
     id: 'Attribute',
-    path: `${path}/{id}`,
+    path: '/attributes/{id}',
     params: byId,
     tag,
     read,
@@ -47,7 +46,6 @@ export function createAttributeEndpoints({ database, paginator, definitions: sto
 
   return [
     crud.list({
-      path,
       operationId: 'listAttributes',
       summary: 'List attribute definitions',
       name: 'attributes',
@@ -62,7 +60,6 @@ export function createAttributeEndpoints({ database, paginator, definitions: sto
       }),
     }),
     crud.create({
-      path,
       summary: 'Define an attribute',
       description: existing,
       success: 'The attribute was defined.',

@@ -77,7 +77,9 @@ export function createAuthoredResource<R extends Written, Fields>(
   };
   return {
     list: <On extends z.ZodObject | undefined, Query extends z.ZodObject>(
-      spec: Omit<ListSpec<On, Query, R>, 'tag' | 'access' | 'textsOf' | keyof typeof listed>,
+      spec: Omit<ListSpec<On, Query, R>, 'tag' | 'access' | 'textsOf' | 'path' | keyof typeof listed> & {
+        readonly path?: string;
+      },
     ) => crud.list<On, Query, R>({ ...spec, ...listed }),
     /** No API key can create one: `insert` receives the signed-in user as the author. */
     create: <On extends z.ZodObject | undefined, Body extends z.ZodType>({

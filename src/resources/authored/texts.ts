@@ -27,16 +27,13 @@ export function createTextEndpoints<R extends Written, Fields, Query extends z.Z
 ): Endpoint[] {
   const { collection, name, tag, create, replace, query, conditionsOf, rows } = texts;
   const authored = createAuthoredResource<R, Fields>(dependencies, { ...texts, rights: staffRights });
-  const path = `/${collection}`;
   return [
     authored.list<undefined, Query>({
-      path,
       operationId: `list${tag}`,
       query,
       requested: ({ query }) => ({ query, conditions: conditionsOf(query) }),
     }),
     authored.create({
-      path,
       summary: `Write ${addArticle(name)}`,
       description: signedInAuthor,
       body: { schema: create, example: replace.example },

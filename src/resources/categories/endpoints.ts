@@ -72,7 +72,6 @@ export function createCategoryEndpoints({ database, paginator, categories: store
       },
     }),
     crud.create({
-      path,
       description:
         'The tree is at most ten levels deep. Writing a product with a new category also creates that category.',
       body: { schema: schema.createCategory, example: schema.categoryBodyExample },

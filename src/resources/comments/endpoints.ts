@@ -54,7 +54,6 @@ export function createCommentEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     authored.list({
-      path: '/comments',
       operationId: 'listAllComments',
       summary: 'List the comments on all posts',
       query: schema.listAllComments,

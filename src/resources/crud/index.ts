@@ -15,7 +15,7 @@ import { createParser } from '../../http/request/parser.ts';
 import { type Reply, replyNoContent } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createListEndpoint, type ListSpec } from './list.ts';
+import { type CollectionSpec, createListEndpoint } from './list.ts';
 import type { Creation, Particular, Resource } from './resource.ts';
 
 export const byId = z.object({ id: identifier() });
@@ -56,6 +56,7 @@ export function createCrudEndpoints<
     200: { description, schema: resource.schema, representation: shownSchema, ...alsoHal },
   });
   const updated = `The ${name} was updated.`;
+  const place = { tag, path: path.slice(0, path.lastIndexOf('/')) };
   const readOnly = Object.keys(shownSchema.shape).filter(member => !(member in patch.schema.shape));
   const rules = { parse: createParser(replace.schema), readOnly, shown: shownSchema };
   /** The options that all operations that change a row share. */
@@ -104,12 +105,11 @@ export function createCrudEndpoints<
   }
 
   return {
-    /** The list of all rows that readers may see, each shown as it is alone, unless `spec` overrides this. */
+    /** The list of all rows that readers may see, at the path of the collection, each shown as it is alone. */
     list: <On extends z.ZodObject | undefined, Query extends z.ZodObject, Listed extends Row>(
-      spec: Omit<ListSpec<On, Query, Listed>, 'tag' | 'access' | 'textsOf'> &
-        Partial<Pick<ListSpec<On, Query, Listed>, 'textsOf'>>,
+      spec: CollectionSpec<On, Query, Listed>,
     ): Endpoint =>
-      createListEndpoint(paginator, { textsOf: presenter.textsOf, ...spec, tag, access: resource.read }),
+      createListEndpoint(paginator, { ...place, ...spec, access: resource.read, textsOf: presenter.textsOf }),
     create: <On extends z.ZodObject | undefined, Body extends z.ZodType>({
       insert,
       touches,
@@ -120,8 +120,8 @@ export function createCrudEndpoints<
       ...particular
     }: Creation<On, Body, Row, Prefetched>): Endpoint =>
       createEndpoint({
+        ...place,
         ...particular,
-        tag,
         ...plain,
         method: 'POST',
         operationId: `create${id}`,

@@ -44,6 +44,12 @@ export interface ListSpec<Params extends z.ZodObject | undefined, Query extends 
   textsOf(context: RequestContext, rows: readonly Row[]): TextOf<Row> | Promise<TextOf<Row>>;
 }
 
+/** A list of what a resource consists of, at the path of its collection unless it names another. */
+export type CollectionSpec<Params extends z.ZodObject | undefined, Query extends z.ZodObject, Row> = Omit<
+  ListSpec<Params, Query, Row>,
+  'path' | 'tag' | 'access' | 'textsOf'
+> & { readonly path?: string };
+
 export function createListEndpoint<Params extends z.ZodObject | undefined, Query extends z.ZodObject, Row>(
   paginator: Paginator,
   spec: ListSpec<Params, Query, Row>,

@@ -74,8 +74,8 @@ export interface Particular {
 
 export interface Creation<Params extends z.ZodObject | undefined, Body extends z.ZodType, Row, Prefetched>
   extends Particular {
-  /** The path of the collection: `/articles`. */
-  readonly path: string;
+  /** The path, if it is not that of the collection: `/articles`. */
+  readonly path?: string;
   readonly params?: Params;
   /** Who may create one, if different from who may write. */
   readonly access?: Access;

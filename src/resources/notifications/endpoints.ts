@@ -63,7 +63,6 @@ export function createNotificationEndpoints(stores: Stores): Endpoint[] {
 
   return [
     crud.list({
-      path,
       operationId: 'listNotifications',
       summary: 'List your notifications',
       query: schema.listNotifications,

@@ -63,7 +63,6 @@ export function createReviewEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     authored.list({
-      path: '/reviews',
       operationId: 'listAllReviews',
       summary: 'List the reviews of all products',
       query: schema.listAllReviews,

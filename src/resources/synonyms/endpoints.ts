@@ -11,7 +11,6 @@ import * as schema from './schema.ts';
 import { toSynonym } from './store.ts';
 
 const tag = 'Search';
-const path = '/search/synonyms';
 const access = allow.admin('products:write');
 
 export function createSynonymEndpoints({ database, paginator, synonyms: store }: Stores): Endpoint[] {
@@ -27,7 +26,7 @@ export function createSynonymEndpoints({ database, paginator, synonyms: store }:
   const crud = createCrudEndpoints(database, paginator, {
     name: 'synonym',
     object: 'synonyms',
-    path: `${path}/{id}`,
+    path: '/search/synonyms/{id}',
     params: byId,
     tag,
     read: access,
@@ -42,7 +41,6 @@ export function createSynonymEndpoints({ database, paginator, synonyms: store }:
 
   return [
     crud.list({
-      path,
       operationId: 'listSynonyms',
       name: 'synonyms',
       query: schema.listSynonyms,
@@ -52,7 +50,6 @@ export function createSynonymEndpoints({ database, paginator, synonyms: store }:
       requested: ({ query }) => ({ query, conditions: [] }),
     }),
     crud.create({
-      path,
       summary: 'Create synonyms',
       description: 'Applies to all searches from now on.',
       success: 'The synonyms were created.',

@@ -60,7 +60,6 @@ export function createTodoEndpoints({ database, paginator, todos, users }: Store
       },
     }),
     crud.create({
-      path,
       summary: 'Create a todo',
       success: 'The todo was created; it is not done.',
       body: { schema: schema.createTodo },

@@ -79,7 +79,6 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
   const parseComplete = createParser(schema.replaceVariant);
   return [
     crud.list({
-      path,
       params: byId,
       operationId: 'listVariants',
       summary: 'List the variants of a product',
@@ -98,7 +97,6 @@ export function createVariantEndpoints(stores: Stores): Endpoint[] {
       },
     }),
     crud.create({
-      path,
       params: byId,
       description:
         'A variant has one value for each of the product’s `options`; no two variants have the same values. The ' +
