@@ -1,5 +1,6 @@
 /** Kysely as a query builder only: it compiles, and the sessions of database.ts run the text. */
 import {
+  type Dialect,
   DummyDriver,
   Kysely,
   PostgresAdapter,
@@ -12,24 +13,19 @@ import {
 import type { Builder } from './database.ts';
 import type { Tables } from './tables.ts';
 
-export function createSqliteBuilder(): Builder {
-  return new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: db => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  });
-}
+const createBuilder = (dialect: Omit<Dialect, 'createDriver'>): Builder =>
+  new Kysely<Tables>({ dialect: { ...dialect, createDriver: () => new DummyDriver() } });
 
-export function createPostgresBuilder(): Builder {
-  return new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: db => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
+export const createSqliteBuilder = (): Builder =>
+  createBuilder({
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: db => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
   });
-}
+
+export const createPostgresBuilder = (): Builder =>
+  createBuilder({
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: db => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  });

@@ -35,17 +35,7 @@ export interface Tables extends CredentialTables, MediaTables, OrderTables, Prod
     tag: string;
   };
 
-  /** The author is stored as that of an article. */
-  posts: {
-    id: Generated<number>;
-    title: string;
-    body: string;
-    author_id: number;
-    author_name: string;
-    user_id: number | null;
-    created_at: number;
-    updated_at: number;
-  };
+  posts: Omit<Tables['articles'], 'tags'>;
 
   comments: {
     id: Generated<number>;

@@ -1,6 +1,6 @@
 /** Reads and checks the records of a source in chunks: the part of an import that needs no database. */
 import { Unreadable } from '../../files/cells/fields.ts';
-import { pickMember } from '../../files/cells/map.ts';
+import { listPrefixes, pickMember } from '../../files/cells/map.ts';
 import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import { isTooDeep } from '../../json-object.ts';
 import {
@@ -230,7 +230,7 @@ function check(
   const broken = isDetails(checked) ? checked : [];
   const byField = new Map(unreadable.map(detail => [detail.field, detail]));
   const findReason = (detail: ErrorDetail) =>
-    listPaths(detail.field).flatMap(path => byField.get(path) ?? [])[0] ?? detail;
+    listPrefixes(detail.field).flatMap(path => byField.get(path) ?? [])[0] ?? detail;
   const all = [...new Set([...broken.map(findReason), ...unreadable])];
   const reasons = all
     .slice(0, maxReasons)
@@ -242,12 +242,6 @@ function check(
 
 /** The most problems of one record that its error names: a product has up to ten thousand variants. */
 const maxReasons = 100;
-
-/** `a.0.b` → `a`, `a.0` and `a.0.b`. */
-const listPaths = (field: string): string[] => {
-  const names = field.split('.');
-  return names.map((_, index) => names.slice(0, index + 1).join('.'));
-};
 
 /** How deep members of a field are read one by one, as in `variants.0.stock.onHand`. */
 const deepestRead = 4;

@@ -95,3 +95,9 @@ function findSameName(record: Readonly<Record<string, unknown>>, name: string): 
   }
   return undefined;
 }
+
+/** `a.b.c` → `a`, `a.b` and `a.b.c`. */
+export const listPrefixes = (path: string): string[] => {
+  const names = path.split('.');
+  return names.map((_, index) => names.slice(0, index + 1).join('.'));
+};

@@ -12,7 +12,7 @@ import {
   Unreadable,
   withoutCurrency,
 } from './fields.ts';
-import { type Mapping, MappingError, pickMember, productFields } from './map.ts';
+import { listPrefixes, type Mapping, MappingError, pickMember, productFields } from './map.ts';
 import { amountFields, createAmountReader } from './price-columns.ts';
 import { parseBoolean, TypedValue } from './typed.ts';
 
@@ -105,12 +105,6 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
     },
   };
 }
-
-/** `a.b.c` → `a`, `a.b` and `a.b.c`. */
-const listPrefixes = (path: string): string[] => {
-  const names = path.split('.');
-  return names.map((_, index) => names.slice(0, index + 1).join('.'));
-};
 
 /** The fields that spaces are a value of. */
 const mayBeBlank = /^(?:description|attributes)(?:\.|$)/;

@@ -26,7 +26,7 @@ export function buildExample(schema: SchemaObject, members: 'all' | 'required', 
       return schema.maxItems === 0 || schema.items === undefined ? [] : [buildPart(schema.items)];
     case 'integer':
     case 'number':
-      return clampNumber(1, schema);
+      return Math.min(Math.max(1, Number(schema.minimum ?? 1)), Number(schema.maximum ?? Infinity));
     case 'boolean':
       return true;
     case 'null':
@@ -66,10 +66,6 @@ function buildTextExample({ format, minLength, maxLength }: SchemaObject): strin
   const text = typeof format === 'string' ? texts[format] : undefined;
   if (text !== undefined) return text;
   return 'example text'.padEnd(Number(minLength ?? 0), '.').slice(0, Number(maxLength ?? 100));
-}
-
-function clampNumber(value: number, { minimum, maximum }: SchemaObject): number {
-  return Math.min(Math.max(value, Number(minimum ?? value)), Number(maximum ?? Infinity));
 }
 
 function requireSchema(value: unknown): SchemaObject {

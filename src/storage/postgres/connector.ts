@@ -71,7 +71,8 @@ export function createConnector(address: Address, application: string, given: Po
     try {
       if (pooler === 'session') await connection.run(buildSettings('set', limits));
       const [row] = await connection.run(checkText);
-      const { writable, limit } = readCheck(row);
+      // Boundary to the driver, which types no rows: the columns of checkText.
+      const { writable, limit } = row as { writable: boolean; limit: number };
       if (requiresPrimary && !writable) {
         throw new StorageError('read-only', `PostgreSQL at ${server} accepts no writes: it is a standby.`);
       }
@@ -123,11 +124,6 @@ export function createConnector(address: Address, application: string, given: Po
 /** `limit` is in milliseconds, whatever unit PostgreSQL shows. The view pg_settings would be eight times as slow. */
 const checkText = `select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable,
   (extract(epoch from current_setting('statement_timeout')::interval) * 1000)::int as limit`;
-
-function readCheck(row: unknown): { writable: boolean; limit: number } {
-  // Boundary to the driver, which types no rows: the columns of checkText.
-  return row as { writable: boolean; limit: number };
-}
 
 function buildSettings(command: 'set' | 'set local', limits: SessionLimits): string {
   return Object.entries({ ...limits, ...required })

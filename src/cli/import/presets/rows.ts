@@ -10,6 +10,13 @@ export const foldRows = (first: Row, others: readonly Row[]): Row => ({
   cell: column => first.cell(column) || (others.find(row => row.cell(column) !== '')?.cell(column) ?? ''),
 });
 
+/** Of rows with the same key, as in concatenated exports, only the last. @param onRepeated called for each other row */
+export function keepLast(rows: readonly Row[], toKey: (row: Row) => string, onRepeated: () => void): Row[] {
+  const kept = new Map(rows.map(row => [toKey(row), row]));
+  for (let left = kept.size; left < rows.length; left += 1) onRepeated();
+  return [...kept.values()];
+}
+
 /** The distinct texts, without the one that is used elsewhere. */
 const findOthers = (texts: readonly string[], taken: string): string[] =>
   [...new Set(texts)].filter(text => text !== taken);

@@ -2,6 +2,7 @@
 import { isAddress, keepDeepestPaths, splitAddresses, splitList } from '../../../../files/cells/list.ts';
 import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
 import {
+  getColumn,
   parseAddresses,
   parseGtin,
   parseLabels,
@@ -15,7 +16,7 @@ import { bundleLeftOut, collectImages, groupedLeftOut, keepFewOptions, leaveOutD
 import { repeatedRow } from '../join.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Variant } from '../preset.ts';
 import { readSaleDates, readSalePrices } from '../prices.ts';
-import { foldRows, keepOthers, readDescription } from '../rows.ts';
+import { foldRows, keepLast, keepOthers, readDescription } from '../rows.ts';
 import { readManagedStock } from './stock.ts';
 
 /** The root of each category tree, which shops do not show. */
@@ -71,7 +72,8 @@ export const magento: Preset = {
     return { product: sku, variants: readVariations(row).map(variation => variation.sku) };
   },
   draft(given, drafting) {
-    const rows = removeRepeated(given, drafting);
+    const toKey = (row: Row) => `${isConfigurable(row)} ${row.text('sku')}`;
+    const rows = keepLast(given, toKey, () => drafting.note(repeatedRow));
     const own = rows.find(isConfigurable) ?? rows[0];
     if (own === undefined) throw new Error('a product without rows');
     const attributes = createAttributeSet(drafting);
@@ -128,13 +130,6 @@ export const magento: Preset = {
 };
 
 const isConfigurable = (row: Row): boolean => row.text('type').toLowerCase() === 'configurable';
-
-/** Removes rows that repeat the product, or the row of a variant, as in concatenated exports: the last row counts. */
-function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
-  const kept = new Map(rows.map(row => [`${isConfigurable(row)} ${row.text('sku')}`, row]));
-  for (let left = kept.size; left < rows.length; left += 1) note(repeatedRow);
-  return [...kept.values()];
-}
 
 interface Variation {
   readonly sku: string;
@@ -276,6 +271,6 @@ function addImagePaths(attributes: AttributeSet, row: Row, { cells }: Drafting):
   if (cells.imageBase !== undefined) return;
   for (const name of ['baseImage', 'moreImages']) {
     const paths = splitAddresses(row.text(name)).filter(one => !isAddress(one));
-    attributes.add(row.columns.found.get(name) ?? name, paths);
+    attributes.add(getColumn(row, name), paths);
   }
 }

@@ -19,6 +19,7 @@ import {
   type Uncounted,
   type Variant,
 } from '../preset.ts';
+import { keepLast } from '../rows.ts';
 import { listOptions, listValues, optionNumbers } from './options.ts';
 import { readPrices } from './prices.ts';
 
@@ -66,7 +67,9 @@ export const wix: Preset = {
   draft(read, given) {
     const cells = { ...given.cells, imageBase: given.cells.imageBase ?? imageBase };
     const drafting = { ...given, cells };
-    const rows = removeRepeated(read, drafting);
+    // Variants are the same if their options are.
+    const toKey = (row: Row) => (isVariant(row) ? JSON.stringify(listValues(row)) : '');
+    const rows = keepLast(read, toKey, () => drafting.note(repeatedRow));
     const own = rows.find(row => !isVariant(row));
     if (own === undefined) throw new Error('variants without their product');
     const all = sortByValues(rows.filter(isVariant), listValues(own));
@@ -113,14 +116,6 @@ export const wix: Preset = {
 };
 
 const isVariant = (row: Row): boolean => row.text('kind').toLowerCase() === 'variant';
-
-/** Removes rows that repeat the product, or a variant by its options, as in concatenated exports: the last row counts. */
-function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
-  const toKey = (row: Row): string => (isVariant(row) ? JSON.stringify(listValues(row)) : '');
-  const kept = new Map(rows.map(row => [toKey(row), row]));
-  for (let left = kept.size; left < rows.length; left += 1) note(repeatedRow);
-  return [...kept.values()];
-}
 
 /** Wix writes variants in any order: sorts them by the values that the product offers, first option first. */
 function sortByValues(rows: readonly Row[], offered: readonly (readonly string[])[]): Row[] {
