@@ -50,7 +50,6 @@ export interface Dispatcher {
 export interface QueueNumbers {
   readonly queue: string;
   delivered: number;
-  /** Attempts that failed. */
   failed: number;
 }
 

@@ -47,7 +47,6 @@ export function createCors(origins: readonly string[] | undefined) {
       headers.set('Access-Control-Allow-Credentials', 'true');
       headers.set('Access-Control-Expose-Headers', exposed);
     },
-    /** The headers of the response to a preflight. */
     preflight(request: Request): Record<string, string> {
       const list = request.headers.get('access-control-request-headers') ?? '';
       const wanted = new Set(list.split(',').map(name => name.trim().toLowerCase()));

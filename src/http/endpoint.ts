@@ -19,7 +19,6 @@ export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 /** A body that is a file, raw or as the part `file` of a form, or alternatively JSON. */
 export interface UploadSpec {
   readonly kind: 'upload';
-  /** Schema of the JSON. */
   readonly schema: z.ZodType;
   readonly example?: unknown;
   /** Schema of the texts that a form may have in addition to the file. */
@@ -30,7 +29,6 @@ export interface UploadSpec {
   readonly limit: number;
 }
 
-/** The parsed body of an upload. */
 export type UploadBody<Json, Texts> =
   | { readonly kind: 'json'; readonly value: Json }
   | { readonly kind: 'file'; readonly file: Uint8Array; readonly texts: Texts };
@@ -67,7 +65,6 @@ export type PatchBody<T> =
     }
   | { readonly kind: 'operations'; readonly patch: unknown };
 
-/** The body type that a handler receives. */
 export type BodyOutput<B> = B extends { kind: 'json'; schema: infer S; optional: true }
   ? Output<S> | undefined
   : B extends { kind: 'json'; schema: infer S }
@@ -218,7 +215,6 @@ export function getMediaTypes(
   return [...usual, ...(hal === undefined ? [] : [halJson]), ...(otherMediaTypes ?? [])];
 }
 
-/** The media types of all successes of an endpoint. */
 export function getOfferedTypes(endpoint: Endpoint, usual: readonly string[]): readonly string[] {
   const successes = Object.entries(endpoint.responses).filter(([status]) => Number(status) < 300);
   const types = successes.flatMap(([, { mediaType: _, ...spec }]) => getMediaTypes(endpoint, spec, usual));

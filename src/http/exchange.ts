@@ -14,7 +14,6 @@ import type { Route } from './router.ts';
 export interface ServerContext {
   /** The address of the service for clients that send no host: `http://localhost:3000`. */
   readonly localBase: string;
-  /** The client's address. */
   addressOf(request: Request): string;
   /** Whether the request was made on this machine. */
   isLocal(request: Request): boolean;
@@ -51,7 +50,6 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
   ownQuota: OwnQuota | undefined = undefined;
   /** The media type negotiated for a success. */
   mediaType = json;
-  /** Whether the handler has checked the preconditions of the request. */
   conditionsChecked = false;
   /** Whether unknown parameters and members are refused instead of ignored: see request/strict.ts. */
   strict = false;

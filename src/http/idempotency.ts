@@ -24,7 +24,6 @@ interface IdempotentRequest {
   /** The parsed query; undefined if the operation has none. */
   readonly query: unknown;
   readonly body: Uint8Array;
-  /** The negotiated media type. */
   readonly mediaType: string;
 }
 

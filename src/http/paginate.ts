@@ -113,7 +113,6 @@ export interface PageTexts {
   readonly links: Readonly<Record<'first' | 'last' | 'prev' | 'next', string>>;
 }
 
-/** The envelope of a page, as JSON text. */
 export function formatEnvelope({ items, meta, links }: PageTexts): PageBody | Promise<PageBody> {
   const { first, last, prev, next } = links;
   const after = `],"meta":${meta},"links":{"first":${first},"last":${last},"prev":${prev},"next":${next}}}`;
@@ -124,7 +123,6 @@ interface ShownList {
   /** The name under which cursors are signed. */
   readonly list: string;
   readonly url: RequestUrl;
-  /** The JSON text of each row. */
   readonly items: readonly string[];
   /** JSON text: further members of `meta`. */
   readonly extra?: string | undefined;

@@ -32,7 +32,6 @@ export interface MediaNumbers {
   /** Requests for variants that were cached already, and variants that were made. */
   readonly hits: number;
   readonly made: number;
-  /** Bytes of the variants that were made. */
   readonly madeBytes: number;
   /** Bytes of files in the cache that the process knows of. */
   readonly cacheBytes: number;

@@ -10,7 +10,6 @@ export interface Seller {
   readonly address: readonly string[];
 }
 
-/** The parts of a text that are separated by commas. */
 export const splitAtCommas = (text: string): string[] =>
   text
     .split(',')

@@ -12,7 +12,6 @@ export const maxId = 2_147_483_647;
 
 export type Builder = Kysely<Tables>;
 
-/** Runs queries. */
 export interface Session {
   all<Row>(query: CompiledQuery<Row>): Promise<Row[]>;
   /** The first row, or undefined. */
@@ -160,7 +159,6 @@ export interface DialectChecks {
    * @returns a line for each damaged part, up to a limit
    */
   damage(session: Session, build: Builder, quick: boolean): Promise<string[]>;
-  /** All references that the schema declares. */
   readonly references: RawBuilder<Reference>;
   /** The indexes, keys and references that the schema declares: a line each, in the same words on both databases. */
   readonly declared: RawBuilder<{ readonly line: string }>;

@@ -5,7 +5,6 @@ import type { ImportCounts } from '../../resources/products/import/plan.ts';
 import { createWriteError } from '../output-file.ts';
 import { escapeUnprintable, formatCount, formatQuantity } from '../terminal/index.ts';
 
-/** One line of the rejects file. */
 export interface Reject {
   /** The line of the source file on which the record starts. */
   readonly line: number;

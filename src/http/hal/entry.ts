@@ -22,7 +22,6 @@ interface Destination {
   readonly relation: string;
   readonly path: string;
   readonly template: string;
-  /** Whether it is available as HAL. */
   readonly isHal: boolean;
 }
 

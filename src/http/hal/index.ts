@@ -78,7 +78,6 @@ export function buildLinksSchema<
   return z.object(shape as Named<Always, typeof link> & Named<Sometimes, z.ZodOptional<typeof link>>);
 }
 
-/** The schema of the HAL variant of a resource. */
 export function buildHalSchema(
   resource: z.ZodObject,
   name: string,
@@ -132,7 +131,6 @@ export const buildDateOptions = (mediaType: string, milliseconds: number): Reply
 /** The link to `self`, followed by other links. */
 export const addSelfLink = (self: string, others: Links = {}): Links => ({ self: { href: self }, ...others });
 
-/** A resource with its links, as HAL. */
 export function toHal(
   resource: object,
   links: Links,

@@ -67,7 +67,6 @@ export const parameters = {
 
 export type HeaderParameter = keyof typeof parameters;
 
-/** The parameters of an endpoint's path and query. */
 export function buildShapeParameters(endpoint: Endpoint, schemas: Schemas): SchemaObject[] {
   return [
     ...buildFromShape(endpoint.params, 'path', schemas),

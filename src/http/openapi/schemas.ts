@@ -59,7 +59,6 @@ export function createSchemas() {
     /** The schema itself, or the component that it refers to. */
     resolve: (schema: SchemaObject): SchemaObject =>
       typeof schema.$ref === 'string' ? resolve(schema.$ref) : schema,
-    /** Defines a handwritten schema as a component. */
     named(name: string, schema: SchemaObject): SchemaObject {
       define(name, schema, 'output');
       return { $ref: `${prefix}${name}` };
@@ -175,7 +174,6 @@ function removeNoise(schema: SchemaObject): SchemaObject {
   });
 }
 
-/** Adds the meaning of each value of an enumeration. */
 export function addValueTexts(schema: SchemaObject): SchemaObject {
   const texts = Array.isArray(schema.enum) ? findValueTexts(schema.enum) : undefined;
   return texts === undefined ? schema : { ...schema, 'x-enum-descriptions': texts };

@@ -5,7 +5,6 @@ import { equals } from './documents.ts';
 
 /** A value after a patch, and its counterparts to compare it with; each is undefined if absent. */
 interface Compared {
-  /** The value in the patched document. */
   readonly changed: unknown;
   /** The value before the patch. */
   readonly document: unknown;

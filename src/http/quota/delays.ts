@@ -176,7 +176,6 @@ export function createGrowingDelays(counters: Counters, clock: Clock) {
       if (mustWait(standing) && !isAnyAhead(found, now)) return standing;
       return update(charges, addFailure, mustWait);
     },
-    /** Takes back the last failure. */
     refund: (charges: readonly Charge[]) => update(charges, removeLastFailure),
     /** Deletes some counters forgiven long ago and returns how many: see `removeInParts`. */
     sweep: () => counters.sweep(clock.now() - keptMs),

@@ -135,7 +135,6 @@ function createCheck(): Check {
   };
 }
 
-/** The media types a body may have. */
 export function getBodyTypes(body: BodySpec): readonly string[] {
   if (body.kind === 'upload') return [json, ...body.types, formData];
   return body.kind === 'patch' ? [json, mergePatchJson, jsonPatch] : [json];

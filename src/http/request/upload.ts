@@ -10,7 +10,6 @@ export const formData = 'multipart/form-data';
 const roomForForm = 64 * 1024;
 /** Maximum size of a text in a form. A longer one is refused before decoding, which would block other requests. */
 const maxTextLength = roomForForm;
-/** The name of the part with the file. */
 export const filePart = 'file';
 
 /** Maximum size of the body in bytes. @param jsonLimit the limit for JSON */

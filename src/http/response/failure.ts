@@ -6,7 +6,6 @@ import { json, type Negotiate, problemJson } from '../negotiate.ts';
 import { formatErrorBody, formatPlainBody, formatProblemBody } from './error-body.ts';
 import { noStore, type Reply } from './reply.ts';
 
-/** Converts anything thrown to a reply. */
 export function toFailureReply(exchange: Exchange, thrown: unknown, negotiate: Negotiate): Reply {
   if (hasGone(exchange, thrown)) return abandoned;
   const error = toHttpError(thrown);

@@ -15,7 +15,6 @@ import { createFacetedLister } from '../../storage/list/with-facets.ts';
 import type { Definitions } from './store.ts';
 import { createUsedAttributes } from './used.ts';
 
-/** The maximum number of facets in one request. */
 const maxFacets = 20;
 /** The number of characters of a name that a message quotes. */
 const quotedLength = 80;
@@ -85,7 +84,6 @@ export const facetMeta = {
 export type ProductFacets = ReturnType<typeof createProductFacets>;
 
 export interface KeptProductFacets {
-  /** Whether the product with this id matches all conditions. */
   matches(id: number): boolean;
   /** The number of these products that match, and the members of `meta` as JSON text without braces. */
   count(ids: readonly number[]): Promise<{ readonly total: number; readonly members: string }>;

@@ -13,7 +13,6 @@ import { mapInSlices } from '../../turns/slices.ts';
 import { createDocumentRows, type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import type { Definition, DefinitionFields } from './schema.ts';
 
-/** Definitions by key. */
 export type Definitions = ReadonlyMap<string, Definition>;
 
 /** Definitions have changed since the work with them began. */

@@ -14,7 +14,6 @@ export function createUsedAttributes({ build, read }: Pick<Database, 'build' | '
     ) select key from used where key is not null limit ${sql.lit(maxCompared)}`.compile(build);
 
   return {
-    /** Whether any product has this attribute. */
     async isUsed(key: string): Promise<boolean> {
       const query = sql<{ key: string }>`select key from product_attributes where key = ${key} limit 1`;
       return (await read.first(query.compile(build))) !== undefined;

@@ -117,7 +117,6 @@ export function createGuards(
     createRule('mail address', limits.address),
   ] as const;
   return {
-    /** Against guessing passwords when signing in. */
     signIn: createPasswordGuard('sign-in'),
     /** The same for endpoints that require the current password as well as a token: signing in is not affected. */
     currentPassword: createPasswordGuard('current password'),

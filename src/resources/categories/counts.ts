@@ -56,13 +56,11 @@ export function createCategoryCounts(database: Database) {
       const counts = await countBelow(session, [id], () => further.countOne(session, id));
       return counts.get(id) ?? noContent;
     },
-    /** The current contents of categories, by id. */
     async read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<Contents> {
       const isLong = ((await database.read.first(many))?.total ?? 0) >= shortlyCounted;
       const ids = rows.map(({ id }) => id);
       return database.snapshot(session => countBelow(session, ids, further.count), { background: isLong });
     },
-    /** The number of products directly in a category. */
     async direct(session: Session, id: number): Promise<number> {
       const query = sql<{ total: number }>`select cast(
         (select coalesce(sum(total), 0) from product_totals where category_id = ${id}) +

@@ -188,7 +188,6 @@ export function createCrudEndpoints<
   };
 }
 
-/** A complete representation as a merge patch. */
 const toCompletePatch = (body: unknown): PatchBody<object> => ({ kind: 'merge', patch: body });
 
 /** The name with its indefinite article, for summaries. */

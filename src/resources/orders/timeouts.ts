@@ -49,7 +49,6 @@ export function createOrderTimeouts(
   /** Whether an order was placed before the clock was set back: `setBack` has then planned when its time is over. */
   const isAhead = ({ created_at }: StoredOrder) => created_at > clock.now() + maxClockSkewMs;
 
-  /** Whether an open order has exceeded its time. */
   const isOverdue = (order: StoredOrder | undefined): order is StoredOrder =>
     order !== undefined && isOpen(order.status) && (computeDueTime(order) <= clock.now() || isAhead(order));
 

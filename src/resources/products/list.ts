@@ -26,7 +26,6 @@ interface ListContext extends RequestContext {
 /** A query, interpreted with the definitions. */
 interface Understood {
   readonly defined: Definitions;
-  /** The names of facets. */
   readonly names: readonly string[];
   /** Throws if the definitions have changed. */
   readonly requireCurrent?: () => void;

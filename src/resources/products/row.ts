@@ -26,7 +26,6 @@ export type StoredProduct = StoredRow<Product>;
 export type LockedProduct = StoredProduct &
   Pick<Row<'products'>, 'category_id' | 'base_price' | 'rating_sum' | 'rating_count'>;
 
-/** The columns of a product for reading. */
 export function buildStoredColumns(dialect: Dialect): RawBuilder<unknown> {
   return buildShownColumns(buildShownProduct(dialect));
 }
@@ -101,7 +100,6 @@ export const writtenColumns = {
 } as const satisfies { readonly [Column in keyof WrittenRow]: ColumnType };
 export const writtenNames = getMemberNames(writtenColumns);
 
-/** The summary of a product's variants. */
 interface VariantSummary {
   readonly count: number;
   /** Undefined without variants. */

@@ -29,7 +29,6 @@ export interface SearchRequest {
   readonly page: PageRequest;
   /** Whether to search archived products instead of the active ones. */
   readonly archived?: boolean;
-  /** The filters that products must match. */
   readonly conditions?: readonly Condition[];
   /** Whether the product with an id matches `conditions`, if that is already known. */
   readonly matches?: ((id: number) => boolean) | undefined;

@@ -102,7 +102,6 @@ export const replaceUser = complete
 export const patchUser = complete.partial().meta({ id: 'PatchUser' });
 
 export const mailTokenExample = 'mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd';
-/** The token in the link of a mail. */
 export const mailToken = z
   .string()
   .min(1)

@@ -20,7 +20,6 @@ export function refuseUnfit(product: Product, before: Variant | undefined, field
   refuseBelowReserved(before?.stock ?? null, stock);
 }
 
-/** The error for a combination that another variant of the product has. */
 export function createCombinationTakenError(id: number, options: VariantFields['options']): HttpError {
   const shown = Object.entries(options).map(([name, value]) => `${name} "${value}"`);
   const message = `must be unique: variant ${id} of the product has ${shown.join(', ')}`;

@@ -45,7 +45,6 @@ export interface VariantChange {
 
 /** The variants of a new product; each must have a distinct combination of options. */
 interface NewVariants {
-  /** The id of the product. */
   readonly id: number;
   readonly variants: readonly VariantFields[];
 }
@@ -136,7 +135,6 @@ export function createVariantStore(
     },
     productOfSku: async (session: Session, sku: string) =>
       (await session.first(statements.bySku({ sku })))?.product_id,
-    /** All variants of a product, by position. */
     all: (session: Session, productId: number) => session.all(statements.allOf({ productId })),
     /** Locks variants of one product, itself locked, until the transaction ends; in order of id. */
     async lockMany(session: Session, productId: number, ids: readonly number[]): Promise<StoredVariant[]> {

@@ -31,9 +31,7 @@ export interface Column {
   readonly singles: readonly number[];
   /** By index of the value: its number for comparisons; NaN for a value without an order. */
   readonly numbers: readonly number[];
-  /** Replaces the values of a row. */
   set(id: number, values: readonly IndexedValue[]): void;
-  /** Adds values to rows. */
   add(ids: readonly number[], values: readonly IndexedValue[]): void;
   /** Groups rows by combination, so that they are found faster; to be called after all rows have been read. */
   arrange(): Promise<void>;

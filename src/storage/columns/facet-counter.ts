@@ -134,7 +134,6 @@ function createKeptFacets(facets: readonly string[], { columns, matches }: Count
   const all = intersectRows(matches.map(({ rows }) => rows)) ?? toRowSet([]);
   const [conditions, kind] = [matches.slice(0, -1), matches.slice(-1).map(({ rows }) => rows)];
   return {
-    /** Whether the row of an id matches all conditions. */
     matches: (id: number) => has(all, id),
     /** Counts how many of these rows match all conditions, and the facets of these rows. */
     async count(ids: readonly number[]): Promise<Facets & { readonly total: number }> {

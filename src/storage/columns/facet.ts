@@ -52,7 +52,6 @@ async function countByValue(column: Countable, rows: RowSet | undefined): Promis
   return counts;
 }
 
-/** A value in JSON. */
 function toFacetValue({ kind, text, number }: IndexedValue): FacetValue['value'] {
   if (kind === kinds.number) return number ?? text;
   return kind === kinds.boolean ? text === 'true' : text;

@@ -38,7 +38,6 @@ const placeCost = 4;
 /** Maximum number of rows that selectSmallest keeps while it scans a set. */
 const maxKept = 1000;
 
-/** The ids of a page. */
 export function selectPage(line: Line, taken: Taken): number[] {
   const { rows, skip, count } = taken;
   if (rows.count === 0) return [];

@@ -56,7 +56,6 @@ export function toRowSet(ids: readonly number[]): RowSet {
   return { words, count };
 }
 
-/** Adds a row to a set, or removes it. */
 export function putRow(rows: RowSet, id: number, isIn: boolean): void {
   if (has(rows, id) === isIn) return;
   const index = id >>> 5;
@@ -68,7 +67,6 @@ export function putRow(rows: RowSet, id: number, isIn: boolean): void {
 export const has = ({ words }: RowSet, id: number): boolean =>
   ((words[id >>> 5] ?? 0) & (1 << (id & 31))) !== 0;
 
-/** The ids of the rows in ascending order. */
 export function toIds({ words }: RowSet): number[] {
   const ids: number[] = [];
   for (let index = 0; index < words.length; index++) {

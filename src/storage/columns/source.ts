@@ -13,7 +13,6 @@ const rowsAtOnce = 4000;
 /** Consecutive rows with the same value. */
 interface ColumnRows {
   readonly ids: string;
-  /** The number of rows. */
   readonly size: number;
   readonly value: string | number;
   /** The value of the last row in the column that they are ordered by. */

@@ -125,7 +125,6 @@ export function buildCount(
 const getPlaces = (condition: Condition, index: number, argument: Argument): PlaceArguments[] =>
   getPlaceArguments(argument, getPaths(condition).length, `c${index}`);
 
-/** A statement that returns the ids of the categories that a condition names. */
 const buildIds = (condition: Condition, index: number, argument: Argument): RawBuilder<unknown> =>
   buildCategoryIds(getPlaces(condition, index, argument));
 

@@ -22,7 +22,6 @@ export interface DialectWords {
   insert(rows: Part): Part;
   /** The columns into which the same rows can be copied if their positions have no documents; undefined for none. */
   readonly copied?: readonly string[];
-  /** Removes the documents at some positions. */
   remove(positions: Part): Part;
   /** Removes all documents, and their kept words. */
   clear(): Part[];

@@ -119,7 +119,6 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
   const isKept = (type: DocumentType) => toPosition(type, 0) < keptBelow;
 
   return {
-    /** Adds a new resource. */
     async add(session: Transaction, type: SearchType, document: SearchDocument): Promise<void> {
       // Searches learn of new products from their events: see memory/words.ts.
       if (type !== 'product') versions.advance(session, searchCollection);

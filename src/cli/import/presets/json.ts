@@ -21,7 +21,6 @@ export const joinCell = (texts: readonly string[]): string =>
 export const joinNames = (value: unknown): string =>
   joinCell(getObjects(value).map(({ name }) => toCell(name)));
 
-/** Whether an object has all of these members. */
 export const hasMembers = (value: Members, names: readonly string[]): boolean =>
   names.every(name => Object.hasOwn(value, name));
 

@@ -134,7 +134,6 @@ export interface Preset {
   readonly repeated?: Pick<RegExp, 'test'>;
   /** Columns → the names of the parts of values with colons; names that share a place are separated by `|`. */
   readonly places?: ReadonlyMap<string, readonly string[]>;
-  /** Whether the shop writes this text for an empty cell. */
   isEmpty?(column: string, text: string): boolean;
   /** Translates columns that a shop writes in its own language to English; undefined if they are not recognized. */
   translate?(columns: readonly string[]): readonly string[] | undefined;

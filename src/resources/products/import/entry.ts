@@ -58,7 +58,6 @@ export const createEntry = (): Entry => ({
   changes: 0,
 });
 
-/** The entry of an existing product. */
 export function toEntry(row: LockedProduct, variants: readonly StoredVariant[]): Entry {
   const value = productOf(row);
   const fields = toProductFields(value, row.base_price);
@@ -104,7 +103,6 @@ export function mergeRecord(
 
 const isNewEntry = ({ fields, prepared }: Entry): boolean => fields === undefined && prepared === undefined;
 
-/** The variants that a record names. */
 export const parseVariants = ({ variants }: PreparedRecord): VariantRecord[] =>
   // Boundary: the reading thread has validated and serialized them.
   variants === '' ? [] : (JSON.parse(variants) as VariantRecord[]);

@@ -23,7 +23,6 @@ type Created = Pick<Row<'products'>, 'id' | 'created_at'>;
 
 interface Owner {
   readonly sku: string;
-  /** The id of the product. */
   readonly id: number;
 }
 
@@ -148,7 +147,6 @@ export function createExistingProductsReader(
       }
     },
 
-    /** The ids of the products with these skus. */
     async findIds(session: Session, skus: Iterable<string>): Promise<number[]> {
       const ids: number[] = [];
       for (const parameters of splitIntoLookups(new Set(skus)))

@@ -28,7 +28,6 @@ export interface Slot {
 export const toSlots = (stored: readonly StoredVariant[]): Slot[] =>
   stored.map(row => ({ stored: row, fields: toVariantFields(variantOf(row)) }));
 
-/** Whether a slot must be written. */
 export const isChanged = ({ stored, fields }: Slot): boolean =>
   stored === undefined || !isDeepStrictEqual(toVariantFields(variantOf(stored)), fields);
 

@@ -6,7 +6,6 @@ import { maxId } from '../../../storage/database.ts';
 const maxUrlLength = 2048;
 export const maxImages = 100;
 export const maxAltLength = 500;
-/** The path of uploads. */
 export const mediaPath = '/media/';
 
 export const alt = prose(maxAltLength).describe('A description of the image for people who cannot see it.');

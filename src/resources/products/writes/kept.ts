@@ -18,7 +18,6 @@ import {
 } from '../row.ts';
 import type { Product } from '../schema.ts';
 
-/** A change of a locked product. */
 export interface KeptChange {
   readonly before: LockedProduct;
   readonly members: Partial<Pick<Product, 'rating' | 'stock'>>;

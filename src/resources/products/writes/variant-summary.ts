@@ -26,10 +26,8 @@ interface Ends {
   readonly available: number;
 }
 
-/** A change of a product or of its variants. */
 export interface SummarizedChange {
   readonly before: LockedProduct;
-  /** The product before it. */
   readonly old: Product;
   /** With the shown price, which changes nothing, or a new price of the product's own. */
   readonly fields: ProductFields;

@@ -22,7 +22,6 @@ import { rareDocuments } from './typos.ts';
 import { getShortName, isUnit, type Written } from './units.ts';
 import { removeUmlauts } from './unknown.ts';
 
-/** The most words of a name. */
 const maxWords = 3;
 /** The most beginnings of values whose existence is cached, and the most words whose keys are. */
 const maxCached = 5000;

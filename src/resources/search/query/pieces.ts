@@ -16,7 +16,6 @@ const points = '.,/';
 /** Signs between measures: `80 × 202` is `80x202`. */
 const times = /(?<=\p{N})\s*[×*]\s*(?=\p{N})/gu;
 
-/** A word that is searched for. */
 export interface Piece {
   readonly word: string;
   /** The parts of a word that is written with hyphens or the like. */

@@ -64,10 +64,8 @@ const namesOf: ReadonlyMap<string, readonly string[]> = new Map([
   ['kelvin', ['kelvin', 'k']],
 ]);
 
-/** The usual name of a unit, given any of its names. */
 export const getShortName = (unit: string): string | undefined => namesOf.get(unit)?.[0];
 
-/** All names of a unit, given any of them. */
 export const getUnitNames = (unit: string): readonly string[] => namesOf.get(unit) ?? [];
 
 export const isUnit = (word: string): boolean => namesOf.has(word);

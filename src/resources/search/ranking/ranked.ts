@@ -18,7 +18,6 @@ export interface RankedHit {
   readonly missing: readonly string[];
 }
 
-/** All hits of a search. */
 export interface Ranking {
   /** The ranked hits, best first. */
   readonly head: readonly RankedHit[];

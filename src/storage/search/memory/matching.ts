@@ -38,7 +38,6 @@ export function findMatchingDocuments(groups: readonly GroupSets[]): DocumentSet
   return { kind: 'list', ids: Uint32Array.from(found) };
 }
 
-/** The set of a group that has only one. */
 function findOnlySet([choice, another]: GroupSets): DocumentSet | undefined {
   const [set, other] = choice ?? [];
   return another === undefined && other === undefined ? set : undefined;
@@ -82,6 +81,5 @@ function findManyMatching(groups: readonly GroupSets[]): RowSet {
   );
 }
 
-/** The documents that are in all sets of a choice. */
 const intersectChoice = (choice: ChoiceSets): DocumentSet =>
   findMatchingDocuments(choice.map(set => [[set]]));

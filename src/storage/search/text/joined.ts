@@ -3,7 +3,6 @@
  * apostrophe. Words written apart are also found as one word, and words written together by their parts.
  */
 
-/** The most characters of a joined word. */
 const maxLength = 24;
 /** The most words that are joined. */
 export const maxParts = 4;

@@ -34,7 +34,6 @@ export const toAmerican = (word: string): string =>
 /** Whether the word has no other, American spelling. */
 export const isAmerican = (word: string): boolean => toAmerican(word) === word;
 
-/** The word in the other spelling, if it has one. */
 export function findOtherSpelling(word: string): string | undefined {
   const spelt = toAmerican(word);
   const other = spelt === word ? replaceStart(word, american).replace(endsAmerican, '$1is$2') : spelt;
