@@ -118,6 +118,21 @@ test.each([
   expect(background).toEqual([isLong]);
 });
 
+test.each([
+  ['a range, which an index has in that order', [range], []],
+  [
+    'values of another table, which none has in that order',
+    [{ ...isPaid, within: { table: 'events', key: 'id' } }],
+    [true],
+  ],
+] as const)('in the order of the column of ranges: %s', async (_, conditions, expected) => {
+  background.length = 0;
+  await createLister(watched, { table: 'events', columns: ['type'], rangeColumn: 'created_at' })({
+    ...{ conditions, order: byTime, page: key },
+  });
+  expect(background).toEqual([...expected]);
+});
+
 test('loading into memory by many short reads waits for no long read', async () => {
   const brand = findSource('brand');
   const longRead = Promise.withResolvers<void>();

@@ -52,9 +52,10 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   const parts = { queries, readPage, lists, categoryPlanner, sorted };
   const readInSession = createSessionLister(database, options, parts);
 
-  /** Runs a read in the background if it may take long; in the order of the range column, an index finds the page. */
+  /** Runs a read in the background if it may take long. In the order of the range column, an index finds a range. */
   const runReading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
-    isLong(request) || (request.inBackground === true && request.order.column !== rangeColumn)
+    isLong(request) ||
+    (request.inBackground === true && (request.order.column !== rangeColumn || hasSetCondition(request)))
       ? database.snapshot(work, { background: true })
       : work(database.read);
   async function readInSnapshot(request: ListRequest): Promise<ListedAt<Row>> {
