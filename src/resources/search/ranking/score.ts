@@ -1,5 +1,6 @@
 /** How good a hit is: how much of the query it has, in which fields and how exactly, and how rare those words are. */
 import type { Term } from '../../../storage/search/expression.ts';
+import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { factors, negligible, type QueryWord } from '../query/word.ts';
 import type { Features, Field, Kind } from './features.ts';
 
@@ -96,7 +97,9 @@ function weighWord(
     }),
   );
   const forms = alternatives
-    .flatMap(({ choice }) => (choice.length === 1 ? choice.map(({ word }) => word) : []))
+    .flatMap(({ choice }) =>
+      choice.length === 1 ? choice.flatMap(({ word, longer = [word] }) => longer) : [],
+    )
     .slice(0, maxForms);
   return {
     text,
@@ -113,8 +116,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   let isExact = true;
   const inTitle: boolean[] = [];
   const missing: string[] = [];
-  const last = words.findLast(({ isFiller }) => !isFiller) ?? words.at(-1);
-  const kind = features.kinds.length === 0 ? undefined : findKind(features, last);
+  const { kind, isNamed } = findNoun(features, words);
   for (const { text, weight, ways: all, isFiller } of words) {
     const ways = removeNames(all, features);
     const { value, best, titled } = computeBest(features, kind, ways);
@@ -140,16 +142,39 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
     (shares.words * (isWholeTitle ? once : found)) / most +
     (isMentioned ? 0 : shares.title * Math.min(1, titled / features.titleLength)) +
     shares.together * Math.max(measureNeighbours(features.title, words), measureNeighbours(kind, words)) +
-    (kind !== undefined || isHead(features, last) ? shares.head : 0) +
+    (isNamed ? shares.head : 0) +
     shares.rating * facts.rating +
     (facts.available ? shares.available : 0);
   const tier = lacking <= most * negligibleWeight ? allWords : 0;
   return { value: Math.round((tier + Math.min(1, value) * (1 - allWords)) * 10_000) / 10_000, missing };
 }
 
+/**
+ * Whether the query names the document by its head, and by which of its kinds: with its last word, or with the one before
+ * numbers and the brand (`tv 55`, `rice cooker tiger`).
+ */
+function findNoun(
+  features: Features,
+  words: readonly Weighed[],
+): { kind: Kind | undefined; isNamed: boolean } {
+  const isAll = words.every(({ isFiller }) => isFiller);
+  for (const word of words.toReversed()) {
+    if (word.isFiller && !isAll) continue;
+    const kind = findKind(features, word);
+    if (kind !== undefined || isHead(features, word)) return { kind, isNamed: true };
+    if (!isBeside(features, word)) break;
+  }
+  return { kind: undefined, isNamed: false };
+}
+
+/** Whether a word may follow the one that says what is searched for. */
+const isBeside = ({ brand }: Features, { text }: Weighed): boolean =>
+  hasDigit(text) || brand?.words.includes(` ${text} `) === true;
+
 /** The kind of the document whose head is the closest form of the word. */
-function findKind({ kinds }: Features, word: Weighed | undefined): Kind | undefined {
-  for (const form of word?.forms ?? []) {
+function findKind({ kinds }: Features, { forms }: Weighed): Kind | undefined {
+  if (kinds.length === 0) return undefined;
+  for (const form of forms) {
     const kind = kinds.find(({ head }) => head === form);
     if (kind !== undefined) return kind;
   }
@@ -218,8 +243,8 @@ function computeFactor({ words }: Field, ways: readonly Way[]): number {
 }
 
 /** Whether a form of a word is the head of the title: a dress watch is a watch. */
-const isHead = ({ head }: Features, word: Weighed | undefined): boolean =>
-  head !== undefined && word?.forms.includes(head) === true;
+const isHead = ({ head }: Features, { forms }: Weighed): boolean =>
+  head !== undefined && forms.includes(head);
 
 /** Whether a word is in the title, other than in what the product is for: a case for phones is none of these. */
 const isMeant = ({ own, title }: Features, words: readonly Weighed[]): boolean =>

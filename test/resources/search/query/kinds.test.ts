@@ -23,6 +23,8 @@ const shop = [
     description: 'The Nova 15 is faster than ever.',
   },
   { name: 'Case for Nova 15', brand: 'Nova', tags: ['nova 15'], description: 'Fits each Nova 15.' },
+  { name: 'Rice Cooker Lid 18', brand: 'Kuma', category: 'Kitchen > Lids' },
+  { name: 'Zojin Duo 18', brand: 'Kuma', category: 'Kitchen > Rice Cookers' },
   { name: 'Coat Brush' },
   { name: 'Faux Fur Coat' },
   { name: 'Spout Cleaner Powder Lemon Bag Large' },
@@ -41,6 +43,10 @@ describeOnDatabases('kinds of things on %s', kind => {
     ['tisch', ['Eiche massiv 180', 'Tablett für den Tisch']],
     ['coffee machine', ['Barista Pro 3000', 'Filter paper for coffee machines']],
     ['coffee filter', ['Filter paper for coffee machines']],
+    // A number or the brand may follow what a thing is, and its last letters be missing.
+    ['rice cooker 18', ['Zojin Duo 18', 'Rice Cooker Lid 18']],
+    ['rice cooker kuma', ['Zojin Duo 18', 'Rice Cooker Lid 18']],
+    ['rice cooke', ['Zojin Duo 18', 'Rice Cooker Lid 18']],
     // Neither says here what the thing is for.
     ['coat', ['Faux Fur Coat']],
     ['spout', ['Bottle Pour Oil Spout Black']],
