@@ -114,4 +114,12 @@ describeOnDatabases('hits that only resemble a word on %s', kind => {
     expect(titles.slice(0, shoes.length).toSorted()).toEqual(shoes);
     expect(body.data[shoes.length].missing).toEqual(['puma', 'suede']);
   });
+
+  test('come after hits that have another word, even if that is more common', async () => {
+    await using service = await startTestService(kind);
+    for (let index = 0; index < 30; index += 1) await addProduct(service, { name: `Ribbon ${index}` });
+    for (let index = 0; index < 40; index += 1) await addProduct(service, { name: `Shoes ${index}` });
+    const { body } = await call(service, { path: '/v1/search?q=ribon+shoes', as: 'user' });
+    expect(body.data[0].missing).toEqual(['ribon']);
+  });
 });

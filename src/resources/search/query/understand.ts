@@ -175,22 +175,32 @@ async function understandWord(
   const guesses = alternatives.filter(({ isGuess }) => isGuess === true);
   const guessed =
     guesses.length === 0 ? 0 : await tools.reader.frequency(session, toWordExpression(guesses), types);
-  const meaning = { text: word, alternatives, frequency: Math.max(total, guessed), certain: total };
+  const meaning = {
+    text: word,
+    alternatives,
+    frequency: Math.max(total, guessed),
+    certain: total,
+    closeness: frequency > 0 ? factors.exact : computeCloseness([...begun.found, ...found.found, ...guesses]),
+  };
   if (!isRare || isName || tools.stems.isFiller(word)) return meaning;
   // A word that documents join to its neighbour is not a typo.
-  const isMeant = together.length > 0 || (frequency === 0 && found.isAny);
+  const isMeant = together.length > 0 || (frequency === 0 && found.found.length > 0);
   // While a query is being typed, only some hits are shown: none of them should be for a different word.
-  const isBegun = begun.isAny && context.isTyped;
+  const isBegun = begun.found.length > 0 && context.isTyped;
   if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant || isBegun) return meaning;
   // `kamer` may be a misspelt `Kammer`, rather than the beginning of `Kamera`.
-  const corrected = await findCorrections(context, word, frequency, begun.isAny);
+  const corrected = await findCorrections(context, word, frequency, begun.found.length > 0);
   alternatives.push(...corrected.alternatives);
   return {
     ...meaning,
     frequency: Math.max(meaning.frequency, corrected.frequency),
     certain: Math.max(total, corrected.certain),
+    closeness: Math.max(meaning.closeness, computeCloseness(corrected.alternatives)),
   };
 }
+
+const computeCloseness = (found: readonly Alternative[]): number =>
+  Math.max(0, ...found.map(({ factor }) => factor));
 
 /** Words that end with the word, and words that it is made of. */
 const findCombinations = async (
@@ -235,23 +245,23 @@ function isLooseForm(one: string, other: string): boolean {
 
 /**
  * Adds the alternatives of `more` that occur in a document.
- * @returns whether there are any, and how many documents have the commonest one that consists of several words
+ * @returns those, and how many documents have the commonest one that consists of several words
  */
 async function addFound(
   context: QueryContext,
   alternatives: Alternative[],
   more: readonly Alternative[],
-): Promise<{ readonly isAny: boolean; readonly together: number }> {
-  let isAny = false;
+): Promise<{ readonly found: readonly Alternative[]; readonly together: number }> {
+  const found: Alternative[] = [];
   let together = 0;
   for (const alternative of more) {
     const total = await readFrequency(context, alternative.choice);
     if (total === 0) continue;
-    isAny = true;
-    alternatives.push(alternative);
+    found.push(alternative);
     if (alternative.choice.length > 1) together = Math.max(together, total);
   }
-  return { isAny, together };
+  alternatives.push(...found);
+  return { found, together };
 }
 
 /** Other words with the same stem. */

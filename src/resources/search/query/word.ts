@@ -61,6 +61,8 @@ export interface QueryWord {
   readonly frequency: number;
   /** The same without guesses. */
   readonly certain: number;
+  /** The factor of the closest alternative that a document has. */
+  readonly closeness: number;
   /** Its weight relative to other words that are as rare. */
   readonly importance: number;
   /** Whether it only names an attribute or option, so that hits need not have it. */

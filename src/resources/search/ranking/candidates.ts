@@ -11,14 +11,12 @@ import {
   removeGuesses,
   toExpression,
 } from '../query/word.ts';
-import { enoughHits, type GatherRequest, gather } from './gathered.ts';
+import { enoughHits, type GatherRequest, gather, likelyHits } from './gathered.ts';
 
 /** The most hits that are ranked; all others follow in the order of the index. */
 export const maxCandidates = 200;
 /** The same for a search that needs only some hits. */
 export const fewCandidates = 40;
-/** This many hits, and at least those with all words, are scored first: few requests read further. */
-const likelyHits = 25;
 /** The most queries of the index for hits with fewer words. */
 const maxQuestions = 64;
 export interface Candidates {
@@ -141,12 +139,15 @@ async function readLikeliestOfMany(
   return [...found].slice(0, limit);
 }
 
+const computeCommonness = ({ frequency, importance, closeness }: QueryWord): number =>
+  frequency / (importance * closeness);
+
 /** Adds hits that lack words until there are enough, beginning with those that lack only the commonest word. */
 async function addWithFewerWords(request: CandidateRequest, first: readonly number[]): Promise<number[]> {
   const { words, visible } = request;
   const found = new Set(first.slice(0, maxCandidates));
   const possible = words.filter(isPossible);
-  const rarestFirst = possible.toSorted((a, b) => a.frequency / a.importance - b.frequency / b.importance);
+  const rarestFirst = possible.toSorted((a, b) => computeCommonness(a) - computeCommonness(b));
   let questions = 0;
   const ask = async (kept: readonly QueryWord[]): Promise<void> => {
     questions += 1;

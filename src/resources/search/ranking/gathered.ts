@@ -15,6 +15,8 @@ import { computeRarity } from './score.ts';
 
 /** If fewer hits have all words, hits with fewer words are added. */
 export const enoughHits = 50;
+/** This many hits, and at least those with all words, are scored first: few requests read further. */
+export const likelyHits = 25;
 /** All documents of a word are read if about this few have it; a read returns at most `maxRead`. */
 const fewHits = 1500;
 const maxRead = 2000;
@@ -61,7 +63,7 @@ export async function gather(request: GatherRequest): Promise<Gathered | undefin
   // The last word is also a prefix, of which very many documents may have one. Hits with the others would leave no room
   // for these: some are enough.
   const begun =
-    readPositions.length < enoughHits ? [] : few.filter(word => !rare.includes(word) && isPossible(word));
+    readPositions.length < likelyHits ? [] : few.filter(word => !rare.includes(word) && isPossible(word));
   const others: (readonly number[])[] = [];
   for (const word of begun)
     others.push(await reader.page(session, [getChoices(word)], visible, { limit: enoughHits }));
@@ -146,7 +148,9 @@ function sortByWords(
     }
     if (last.length < enoughHits) last.push(position);
   }
-  const worth = possible.map(({ importance, frequency }) => importance * computeRarity(frequency, documents));
+  const worth = possible.map(
+    ({ importance, frequency, closeness }) => importance * closeness * computeRarity(frequency, documents),
+  );
   const computeWorth = (bits: number) =>
     worth.reduce((sum, value, index) => ((bits >>> index) & 1 ? sum + value : sum), 0);
   const best = [...some].map(([bits, those]) => ({ value: computeWorth(bits), those }));
