@@ -84,7 +84,7 @@ describeOnDatabases('search on %s', kind => {
 
   test('cursors return every hit once where hits with a common word are better than those with a rare one', async () => {
     const made = await Promise.all(
-      Array.from({ length: 30 }, (_, index) =>
+      Array.from({ length: 20 }, (_, index) =>
         addProduct(service, { name: `Cupboard ${index}`, description: 'Of basalt.' }),
       ),
     );

@@ -57,7 +57,7 @@ const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['копелка', ['Копилка']],
   ['stret map', ['Straßenkarte']],
   ['walnt dekk', ['Walnut desk lamp']],
-  ['lammp', ['Walnut desk lamp', 'Oak shelf']],
+  ['lammp', ['Walnut desk lamp', 'Oak shelf', 'Ring binder']],
   // Two typos in a long word, at its beginning and end: letters swapped, wrong or extra.
   ['wlanutt', ['Walnut desk lamp']],
   ['wwalnot', ['Walnut desk lamp']],

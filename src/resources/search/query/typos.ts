@@ -1,8 +1,9 @@
 /** Words that a word of the query may be a typo of. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { beginsOtherwise } from '../../../storage/search/vocabulary.ts';
+import { findCompounds } from './compounds.ts';
 import { findUmlautCompounds, findUmlauts, generateSimilarWords, type Likeness } from './unknown.ts';
-import { type Alternative, factors, type QueryContext } from './word.ts';
+import { type Alternative, factors, findForms, type QueryContext } from './word.ts';
 
 /** A word of at most this many documents may be a typo of one that `timesAsCommon` times as many documents have. */
 export const rareDocuments = 6;
@@ -46,6 +47,8 @@ export async function findCorrections(
   if (isUnknown) {
     const same = await findSameWords(tools, session, word);
     await addChoices({ choices: same.map(one => [one]), factor: factors.stem, isGuess: false }, false);
+    for (const compound of same.length > 0 ? await findCompounds(context, same, most) : [])
+      if ((await reader.frequency(session, [[compound.choice]], types)) > 0) alternatives.push(compound);
   }
   if (isUnknown && alternatives.length === 0)
     await addChoices(await findUmlautCompounds(tools, session, word, isCompounding), false);
@@ -56,9 +59,15 @@ export async function findCorrections(
     await addChoices({ choices: longer.map(one => [one]), factor: factors.beginning, isGuess: true }, false);
     // `mayo` is short for `mayonnaise`, rather than `may` with a letter too many.
     const hasLonger = alternatives.length > 0;
+    const added = new Set(alike);
     for (const other of alike) {
       const isDoubtful = frequency > 0 || isBeginning || (hasLonger && word.startsWith(other));
+      const before: number = alternatives.length;
       await addTypos([other], factors.typo, isDoubtful);
+      if (alternatives.length === before) continue;
+      const forms = (await findForms(context, other)).filter(form => !added.has(form));
+      for (const form of forms) added.add(form);
+      await addTypos(forms, factors.typo * factors.stem, isDoubtful);
     }
     if (alternatives.length === 0) await addTypos(near, factors.typo, true);
   }

@@ -6,7 +6,6 @@ import type { Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { purposes } from '../../../storage/search/text/fillers.ts';
-import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { isAmerican } from '../../../storage/search/text/spellings.ts';
 import { runOnce } from '../../../turns/once.ts';
 import type { Definitions } from '../../attributes/store.ts';
@@ -23,6 +22,7 @@ import {
   type Alternative,
   type Coded,
   factors,
+  findForms,
   type Meaning,
   type QueryContext,
   type QueryTools,
@@ -41,10 +41,6 @@ const purposeShare = 0.6;
 const fewDocuments = 50;
 /** Shorter prefixes would match nearly every document. */
 const minBeginningLength = 2;
-const maxForms = 8;
-const formsLookedAt = 300;
-/** How many more letters a form of a word may have than the word. */
-const maxInflectionLength = 5;
 
 const toWordExpression = (alternatives: readonly Alternative[]): Expression => [
   alternatives.map(({ choice }) => choice),
@@ -189,12 +185,22 @@ async function understandWord(
   const isBegun = begun.found.length > 0 && context.isTyped;
   if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant || isBegun) return meaning;
   // `kamer` may be a misspelt `Kammer`, rather than the beginning of `Kamera`.
-  const corrected = await findCorrections(context, word, frequency, begun.found.length > 0);
-  alternatives.push(...corrected.alternatives);
+  return addCorrections(context, meaning, frequency, begun.found.length > 0);
+}
+
+/** Adds what the word may be a typo of. */
+async function addCorrections(
+  context: QueryContext,
+  meaning: Meaning,
+  frequency: number,
+  isBeginning: boolean,
+): Promise<Meaning> {
+  const corrected = await findCorrections(context, meaning.text, frequency, isBeginning);
   return {
     ...meaning,
+    alternatives: [...meaning.alternatives, ...corrected.alternatives],
     frequency: Math.max(meaning.frequency, corrected.frequency),
-    certain: Math.max(total, corrected.certain),
+    certain: Math.max(meaning.certain, corrected.certain),
     closeness: Math.max(meaning.closeness, computeCloseness(corrected.alternatives)),
   };
 }
@@ -262,25 +268,6 @@ async function addFound(
   }
   alternatives.push(...found);
   return { found, together };
-}
-
-/** Other words with the same stem. */
-async function findForms({ tools, session }: QueryContext, word: string): Promise<readonly string[]> {
-  return hasDigit(word) ? [] : tools.forms(session.seen, word, () => readForms(tools, session, word));
-}
-
-async function readForms({ stems, vocabulary }: QueryTools, session: SearchSession, word: string) {
-  const beginning = stems.beginning(word);
-  const found = await vocabulary.beginning(
-    session,
-    beginning,
-    word.length + maxInflectionLength,
-    formsLookedAt,
-  );
-  const others = stems.others(word);
-  const irregular = others.length === 0 ? [] : await vocabulary.known(session, others);
-  const forms = found.filter(form => form !== word && stems.isSame(word, form));
-  return [...new Set([...irregular, ...forms])].slice(0, maxForms);
 }
 
 /** Words that begin with the last word of a query, which may be incomplete. */

@@ -120,7 +120,7 @@ export async function* generateSimilarWords(
       yield toLikeness(await vocabulary.beginning(session, form, form.length + maxHeadLength, maxWords));
   }
   const shorter = inflect(word, stems).filter(({ length }) => length < word.length);
-  for (const form of shorter) {
+  for (const form of shorter.filter(({ length }) => length >= minPartLength)) {
     const near = await vocabulary.near(session, form);
     yield toLikeness(near.filter(other => !beginsOtherwise(form, other)).slice(0, maxWords));
   }

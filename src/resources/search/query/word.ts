@@ -4,11 +4,16 @@ import type { Choice, Expression, Term } from '../../../storage/search/expressio
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
+import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 
 /** Words of queries whose meanings are cached. */
 const maxCached = 5000;
+const maxForms = 8;
+const formsLookedAt = 300;
+/** How many more letters a form of a word may have than the word. */
+const maxInflectionLength = 5;
 
 export interface QueryTools extends QueryCaches {
   readonly reader: SearchReader;
@@ -96,6 +101,27 @@ export interface QueryContext {
   readonly isTyped: boolean;
   /** Whether the catalog's language compounds words: determined once for all words of the query. */
   isCompounding(): Promise<boolean>;
+}
+
+/** Other words with the same stem. */
+export async function findForms({ tools, session }: QueryContext, word: string): Promise<readonly string[]> {
+  return hasDigit(word) ? [] : tools.forms(session.seen, word, () => readForms(tools, session, word));
+}
+
+async function readForms({ stems, vocabulary }: QueryTools, session: SearchSession, word: string) {
+  const beginning = stems.beginning(word);
+  const found = await vocabulary.beginning(
+    session,
+    beginning,
+    word.length + maxInflectionLength,
+    formsLookedAt,
+  );
+  const others = stems.others(word);
+  const irregular = others.length === 0 ? [] : await vocabulary.known(session, others);
+  // The vocabulary has no words of two letters.
+  const short = others.filter(({ length }) => length === 2);
+  const forms = found.filter(form => form !== word && stems.isSame(word, form));
+  return [...new Set([...short, ...irregular, ...forms])].slice(0, maxForms);
 }
 
 /** @returns the word without guesses */

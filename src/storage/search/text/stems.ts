@@ -115,7 +115,10 @@ export function createStems(chosen: readonly Language[]) {
       const all = chosen
         .flatMap(language => listOtherEnds(word, plurals[language] ?? []))
         .filter(form => !fillers.has(form));
-      return chosen.includes('en') ? [...listIrregular(word), ...listOtherSpellings(word), ...all] : all;
+      const others = [...all, ...listAbbreviations(word)];
+      return chosen.includes('en')
+        ? [...listIrregular(word), ...listOtherSpellings(word), ...others]
+        : others;
     },
     isSame(one: string, other: string): boolean {
       if (one === other) return true;
@@ -134,6 +137,16 @@ export function createStems(chosen: readonly Language[]) {
     /** Whether the word is a function word, which does not describe what is searched for. */
     isFiller: (word: string) => fillers.has(word),
   };
+}
+
+/** Two consonants, and an ending of their plural. */
+const abbreviation = /^([b-df-hj-np-tv-xz][b-df-hj-np-rtv-xz])(s?)$/;
+
+/** The plural of an abbreviation, or its singular: `tv` and `tvs`. */
+function listAbbreviations(word: string): string[] {
+  const [, singular, plural] = abbreviation.exec(word) ?? [];
+  if (singular === undefined) return [];
+  return [plural === '' ? `${singular}s` : singular];
 }
 
 /** English forms of the word that follow no rule. */

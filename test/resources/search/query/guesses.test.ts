@@ -13,6 +13,7 @@ const shop = [
     ...['Side table', 'Vegetable soup', 'LED Lampe', 'Handschuhe Leder', 'OLED TV', 'Powerbank 20,000 mAh'],
     ...['Oat drink', 'Rain hat', 'Hängematte', 'Kaffee', 'Apfelmus ohne Zucker', 'Waschmaschine', 'Olivenöl'],
     ...['Bag, olive', 'Cellar', 'Walnut shelf', 'Chopper AXT 25', 'Kameragurt', 'Schatz der Kammer'],
+    ...['Dumbbells', 'Hex dumbbell', 'Ink', 'Stichsäge', 'Akkustichsäge', 'Akku'],
     ...['Brett 80x202', 'Kissen 40 × 120', 'Bolzen M8x40', 'Riegel M8 × 40', 'Mayonnaise', 'Name tag'],
   ].map(name => ({ name, price: 5 })),
   { name: 'Tomatensuppe', price: 5, description: 'May contain milk' },
@@ -47,6 +48,11 @@ const scenarios: readonly Scenario[] = [
   // Other spellings count as the word.
   { query: 'haengematten', whole: ['Hängematte'] },
   { query: 'tvs', whole: ['OLED TV'] },
+  // Forms of what a word is a typo of, but not what it looks like without its last letter.
+  { query: 'dumbells', whole: ['Dumbbells', 'Hex dumbbell'] },
+  { query: 'nike' },
+  // Umlauts typed as two letters, also in compounds with the word.
+  { query: 'stichsaege', whole: ['Stichsäge', 'Akkustichsäge'] },
   { query: '20000', whole: ['Powerbank 20,000 mAh'] },
   { query: '20000mah', whole: ['Powerbank 20,000 mAh'] },
   // A typo in the last part of a compound needs both parts.

@@ -25,6 +25,8 @@ const shop = [
   { name: 'Case for Nova 15', brand: 'Nova', tags: ['nova 15'], description: 'Fits each Nova 15.' },
   { name: 'Rice Cooker Lid 18', brand: 'Kuma', category: 'Kitchen > Lids' },
   { name: 'Zojin Duo 18', brand: 'Kuma', category: 'Kitchen > Rice Cookers' },
+  { name: 'TV Bracket', category: 'Electronics > Brackets' },
+  { name: 'Ultra HD 55', category: 'Electronics > TVs' },
   { name: 'Coat Brush' },
   { name: 'Faux Fur Coat' },
   { name: 'Spout Cleaner Powder Lemon Bag Large' },
@@ -47,6 +49,8 @@ describeOnDatabases('kinds of things on %s', kind => {
     ['rice cooker 18', ['Zojin Duo 18', 'Rice Cooker Lid 18']],
     ['rice cooker kuma', ['Zojin Duo 18', 'Rice Cooker Lid 18']],
     ['rice cooke', ['Zojin Duo 18', 'Rice Cooker Lid 18']],
+    ['tv', ['Ultra HD 55', 'TV Bracket']],
+    ['tvs', ['Ultra HD 55', 'TV Bracket']],
     // Neither says here what the thing is for.
     ['coat', ['Faux Fur Coat']],
     ['spout', ['Bottle Pour Oil Spout Black']],
