@@ -15,7 +15,7 @@ import { findCompounds, findJoinedNeighbours, isCompoundingCatalog } from './com
 import type { NameFinder } from './named.ts';
 import { type Piece, parsePieces } from './pieces.ts';
 import { findOtherScales } from './scales.ts';
-import { findSynonyms } from './synonyms.ts';
+import { findPhrases, findSynonyms } from './synonyms.ts';
 import { findCorrections, rareDocuments } from './typos.ts';
 import { findOtherUnits, isIncidental } from './units.ts';
 import {
@@ -156,7 +156,7 @@ async function understandWord(
     alternatives.push({ choice: toChoice(form), factor: factors.stem, isGuess: true });
   const several: Alternative[] = [
     ...together.filter(alternative => !isOne(alternative)),
-    ...others.filter(({ length }) => length > 1).map(words => toSeveralWords(words, factors.synonym)),
+    ...(await findPhrases(context, others)),
     ...(parts.length > 0 ? [toSeveralWords(parts, factors.apart)] : []),
     ...(whole === undefined ? [] : [{ choice: toChoice(whole), factor: factors.together }]),
   ];

@@ -69,6 +69,10 @@ describeOnDatabases('synonyms on %s', kind => {
     expect(await found('handy')).toEqual(['Cell phone case', 'Mobile holder']);
     for (const form of ['cell phone', 'cell phones', 'Cells-Phone'])
       expect([form, await found(form)]).toEqual([form, ['Cell phone case', 'Mobile holder']]);
+    // Any form of their words is found.
+    const sofas = await add(['settee', 'corner couch']);
+    expect(await found('settee')).toEqual(['Corner couches']);
+    await call(service, { method: 'DELETE', path: `${path}/${sofas.body.id}`, as: 'admin' });
     await call(service, { method: 'DELETE', path: `${path}/${body.id}`, as: 'admin' });
   });
 
