@@ -25,7 +25,7 @@ export function createTextEndpoints<R extends Written, Fields, Query extends z.Z
   dependencies: Dependencies,
   texts: Texts<R, Fields, Query>,
 ): Endpoint[] {
-  const { collection, name, tag, create, replace, query, conditionsOf, rows } = texts;
+  const { name, tag, create, replace, query, conditionsOf, rows } = texts;
   const authored = createAuthoredResource<R, Fields>(dependencies, { ...texts, rights: staffRights });
   return [
     authored.list<undefined, Query>({

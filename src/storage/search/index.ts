@@ -23,7 +23,7 @@ export type { SearchText } from './text/words.ts';
 export const searchTypes = ['product', 'article', 'post', 'order', 'user'] as const;
 export type SearchType = (typeof searchTypes)[number];
 /** The types of documents in the index: archived products are apart, so that other searches need not read them. */
-export const documentTypes = [...searchTypes, 'archived'] as const;
+const documentTypes = [...searchTypes, 'archived'] as const;
 export type DocumentType = (typeof documentTypes)[number];
 
 export interface SearchDocument extends SearchText {
