@@ -28,6 +28,12 @@ export interface Piece {
   readonly isAdjacent?: boolean;
 }
 
+/** A distinct word of a query. */
+export interface DistinctPiece extends Piece {
+  /** The words before it, wherever it is in the query. */
+  readonly before: ReadonlySet<string>;
+}
+
 interface Written {
   readonly word: string;
   /** The hyphen or apostrophe that joins it to the word before it, or an empty string. */
@@ -43,9 +49,16 @@ interface Written {
 }
 
 /** The distinct words of a query, in order. Codes and words like `t-shirt` and `men's` are one word each. */
-export function parsePieces(query: string): Piece[] {
-  const pieces = new Map<string, Piece>();
-  for (const piece of generatePieces(query)) if (pieces.size < maxWords) pieces.set(piece.word, piece);
+export function parsePieces(query: string): DistinctPiece[] {
+  const pieces = new Map<string, DistinctPiece>();
+  let last: string | undefined;
+  for (const piece of generatePieces(query)) {
+    if (pieces.size >= maxWords) break;
+    const before = new Set(pieces.get(piece.word)?.before);
+    if (last !== undefined) before.add(last);
+    pieces.set(piece.word, { ...piece, before });
+    last = piece.word;
+  }
   return [...pieces.values()];
 }
 

@@ -104,7 +104,7 @@ export async function understand(
     const isMinor = tools.stems.isFiller(piece.word) || isIncidental(pieces, index);
     const share = purpose > 0 && index > purpose ? purposeShare : 1;
     const importance = isName ? importances.name : share * computeImportance(piece.word, isMinor);
-    words.push({ ...word, importance, isName });
+    words.push({ ...word, importance, isName, before: piece.before });
   }
   return words;
 }

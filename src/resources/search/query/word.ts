@@ -38,7 +38,7 @@ export const createQueryCaches = (): QueryCaches => ({
 });
 
 /** A word of a query, regardless of its importance. */
-export type Meaning = Omit<QueryWord, 'importance' | 'isName'>;
+export type Meaning = Omit<QueryWord, 'importance' | 'isName' | 'before'>;
 
 /** A match for a word of a query, and how much it counts. */
 export interface Alternative {
@@ -72,6 +72,8 @@ export interface QueryWord {
   readonly importance: number;
   /** Whether it only names an attribute or option, so that hits need not have it. */
   readonly isName: boolean;
+  /** The words before it, wherever it is in the query. */
+  readonly before: ReadonlySet<string>;
 }
 
 /** The importance of fillers is at most this: documents are not selected by them. */

@@ -68,23 +68,30 @@ export interface Weighed {
   readonly ways: readonly Way[];
   /** Single-word forms, best first. */
   readonly forms: readonly string[];
-  /** Each form of the word before it in the query, and each of its own, as neighbours in a title. */
-  readonly pairs: readonly string[];
+  /** For each word before it in the query: each form of that, and each of its own, as neighbours in a title. */
+  readonly pairs: readonly (readonly string[])[];
 }
 
 const padWord = ({ word, prefix }: Term): string => (prefix === true ? ` ${word}` : ` ${word} `);
 
 /** @param documents how many there are; @returns the words of a query in its order */
 export function weighWords(words: readonly QueryWord[], documents: number): Weighed[] {
-  const weighed: Weighed[] = [];
-  for (const word of words) weighed.push(weighWord(word, documents, weighed.at(-1)?.forms ?? []));
-  return weighed;
+  const formsOf = new Map(words.map(word => [word.text, listForms(word)]));
+  return words.map(word => weighWord(word, documents, formsOf));
 }
 
+/** The single-word forms of a word, best first. */
+const listForms = ({ alternatives }: QueryWord): readonly string[] =>
+  alternatives
+    .flatMap(({ choice }) =>
+      choice.length === 1 ? choice.flatMap(({ word, longer = [word] }) => longer) : [],
+    )
+    .slice(0, maxForms);
+
 function weighWord(
-  { text, alternatives, frequency, importance }: QueryWord,
+  { text, alternatives, frequency, importance, before }: QueryWord,
   documents: number,
-  before: readonly string[],
+  formsOf: ReadonlyMap<string, readonly string[]>,
 ): Weighed {
   const ways = alternatives.map(
     ({ choice, factor, isGuess = false, isCorrection = false, isCompound = false }) => ({
@@ -96,18 +103,16 @@ function weighWord(
       isCompound,
     }),
   );
-  const forms = alternatives
-    .flatMap(({ choice }) =>
-      choice.length === 1 ? choice.flatMap(({ word, longer = [word] }) => longer) : [],
-    )
-    .slice(0, maxForms);
+  const forms = formsOf.get(text) ?? [];
   return {
     text,
     isFiller: importance <= negligible,
     weight: importance * computeRarity(frequency, documents),
     ways: ways.sort((one, other) => other.factor - one.factor),
     forms,
-    pairs: before.flatMap(one => forms.map(other => ` ${one} ${other} `)),
+    pairs: Array.from(before, first =>
+      (formsOf.get(first) ?? []).flatMap(one => forms.map(other => ` ${one} ${other} `)),
+    ),
   };
 }
 
@@ -252,8 +257,11 @@ const isMeant = ({ own, title }: Features, words: readonly Weighed[]): boolean =
 
 /** The share of neighbours in the query that are also neighbours in the title or kind, in any of their forms. */
 function measureNeighbours(field: Field | undefined, wanted: readonly Weighed[]): number {
-  if (field === undefined || wanted.length < 2) return 0;
-  let found = 0;
-  for (const { pairs } of wanted) if (pairs.some(pair => field.words.includes(pair))) found++;
-  return found / (wanted.length - 1);
+  if (field === undefined) return 0;
+  let [found, all] = [0, 0];
+  for (const { pairs } of wanted) {
+    all += pairs.length;
+    for (const pair of pairs) if (pair.some(words => field.words.includes(words))) found++;
+  }
+  return all === 0 ? 0 : found / all;
 }

@@ -53,6 +53,8 @@ const shop = [
   { name: 'Wallet for Phonia 5', attributes: { fits: 'Phonia 5' }, description: 'Made for the Phonia 5.' },
   { name: 'Tablo Oak Writing Desk' },
   { name: 'Cover', description: 'Fits the Phonix12 and everything after it.' },
+  { name: 'USB-C to Lightning Cable' },
+  { name: 'USB-C to USB-C Cable, black' },
 ] as const;
 
 /** A query → the name of its first hit. */
@@ -136,6 +138,9 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['gold dress', 'Long Gold Dress in Silk'],
   ['gold watch', 'Gold Dress Watch'],
   ['paint bucket', 'Lined Paint Bucket 5 Gallons'],
+  // The words beside a repeated one.
+  ['usb c to usb c cable', 'USB-C to USB-C Cable, black'],
+  ['usb c to lightning cable', 'USB-C to Lightning Cable'],
   // Filler words count for little.
   ['for headphone', 'Wireless Headphones'],
 ];
