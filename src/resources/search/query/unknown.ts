@@ -3,7 +3,7 @@
  * documents with the same end or beginning. A shopper who searches for `olivenöl` finds olive oil.
  */
 import type { Session } from '../../../storage/database.ts';
-import type { Stems } from '../../../storage/search/text/stems.ts';
+import { countSharedLetters, type Stems } from '../../../storage/search/text/stems.ts';
 import { beginsOtherwise, type Vocabulary } from '../../../storage/search/vocabulary.ts';
 import { factors } from './word.ts';
 
@@ -25,6 +25,8 @@ const minSharedLength = 5;
 /** The most letters that follow the word in a German compound: `erdbeeren` finds an `erdbeerkonfiture`. */
 const maxHeadLength = 20;
 const maxWords = 12;
+/** How many words that begin like a compound are looked up. */
+const maxFirstParts = 40;
 /** Endings that one form of a word has and another lacks. */
 const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
 
@@ -132,6 +134,31 @@ export async function* generateSimilarWords(
   if (singular.length >= minHeadLength)
     yield toLikeness(await vocabulary.ending(session, singular, maxWords), true);
   yield toLikeness(await findParts({ vocabulary, stems }, session, word), true);
+  if (await isCompounding())
+    yield toLikeness(await findFirstParts({ vocabulary, stems }, session, word), true);
+}
+
+/** Words that begin with its first part, which is a word too or begins other compounds. */
+async function findFirstParts(
+  { vocabulary, stems }: Tools,
+  session: Session,
+  word: string,
+): Promise<readonly string[]> {
+  const start = [...word].slice(0, minSharedLength).join('');
+  const most = word.length - minPartLength;
+  if (most < start.length) return [];
+  const found = await vocabulary.beginning(session, start, start.length + maxHeadLength, maxFirstParts);
+  const splits = found.flatMap(other => {
+    const shared = Math.min(most, countSharedLetters(word, other));
+    const lengths = Array.from({ length: shared - start.length + 1 }, (_, at) => start.length + at);
+    return lengths.map(length => ({ other, length, rest: other.slice(length) }));
+  });
+  const known = await vocabulary.known(session, [...new Set(splits.map(({ rest }) => rest))]);
+  const parts = splits.filter(
+    ({ other, length, rest }) => known.has(rest) || stems.isSame(word.slice(0, length), other),
+  );
+  const longest = Math.max(...parts.map(({ length }) => length));
+  return parts.flatMap(({ other, length }) => (length === longest ? [other] : [])).slice(0, maxWords);
 }
 
 /** The longest known word that ends it, which says what it is, or begins it; else words with the same end or start. */

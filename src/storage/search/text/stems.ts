@@ -174,7 +174,7 @@ function listOtherSpellings(word: string): string[] {
   return [other, other.endsWith('s') ? other.slice(0, -1) : `${other}s`];
 }
 
-function countSharedLetters(one: string, other: string): number {
+export function countSharedLetters(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length++;
   return length;

@@ -9,6 +9,7 @@ const shop = [
   { name: 'Hausschuhe Filz', brand: 'Giesswein', description },
   { name: 'Primitivo trocken', tags: ['rotwein'], description },
   { name: 'Riesling Weingut', tags: ['wein'], description },
+  { name: 'Konfitüre Aprikose', description },
   'Ölfilter W 712',
   'Luftfilter C 30',
 ];
@@ -25,6 +26,12 @@ describeOnDatabases('parts of compounds on %s', kind => {
     ['giesswein', 'Hausschuhe Filz'],
   ])('%j finds %j with all words', async (query, name) => {
     expect((await search(query))[0]).toMatchObject({ title: name, missing: [] });
+  });
+
+  test('a first part is shown as a guess if it is a word or begins a compound of words', async () => {
+    const [hit] = await search('erdbeeraufstrich');
+    expect(hit).toMatchObject({ title: 'Erdbeerkonfitüre Extra', missing: ['erdbeeraufstrich'] });
+    expect(await search('erdbebensicher')).toEqual([]);
   });
 
   test.each(['wein', 'weine'])('%j does not find a brand that ends with it', async query => {
