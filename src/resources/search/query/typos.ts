@@ -1,9 +1,11 @@
 /** Words that a word of the query may be a typo of. */
+
 import { hasDigit } from '../../../storage/search/text/joined.ts';
+import { countSharedLetters } from '../../../storage/search/text/stems.ts';
 import { beginsOtherwise } from '../../../storage/search/vocabulary.ts';
 import { findCompounds } from './compounds.ts';
 import { findUmlautCompounds, findUmlauts, generateSimilarWords, type Likeness } from './unknown.ts';
-import { type Alternative, factors, findForms, type QueryContext } from './word.ts';
+import { type Alternative, factors, findForms, type QueryContext, readFrequency, toChoice } from './word.ts';
 
 /** A word of at most this many documents may be a typo of one that `timesAsCommon` times as many documents have. */
 export const rareDocuments = 6;
@@ -94,6 +96,32 @@ async function findLonger(
   const isCutOff = alike.some(other => other.startsWith(word));
   if (word.length < minShortened || isCutOff || (alike.length === 0 && (await isCompounding()))) return [];
   return vocabulary.beginning(session, word, word.length + maxLeftOut, maxLonger);
+}
+
+/**
+ * Whether no document has a word, its forms differ from it by more than an ending or a known plural, and a commoner word
+ * only by a typo: `extenal` is `external`, though it has the stem of `extension`.
+ */
+export async function isRatherTypo(
+  context: QueryContext,
+  word: string,
+  forms: readonly string[],
+): Promise<boolean> {
+  const plurals = context.tools.stems.others(word);
+  const isFar = (form: string) =>
+    !plurals.includes(form) && countSharedLetters(word, form) < Math.min(word.length, form.length) - 1;
+  if (forms.length === 0 || !forms.every(isFar)) return false;
+  if ((await readFrequency(context, toChoice(word))) > 0) return false;
+  const near = await context.tools.vocabulary.near(context.session, word);
+  const alike = near.filter(other => !beginsOtherwise(word, other));
+  return (await countMost(context, alike)) >= timesAsCommon * (await countMost(context, forms));
+}
+
+/** How many documents have the commonest of the words. */
+async function countMost(context: QueryContext, words: readonly string[]): Promise<number> {
+  let most = 0;
+  for (const word of words) most = Math.max(most, await readFrequency(context, toChoice(word)));
+  return most;
 }
 
 /** The same word spelt differently: with umlauts, or the singular of a plural like `tvs`, which has no other forms. */

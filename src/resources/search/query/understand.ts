@@ -16,7 +16,7 @@ import type { NameFinder } from './named.ts';
 import { type Piece, parsePieces } from './pieces.ts';
 import { findOtherScales } from './scales.ts';
 import { findPhrases, findSynonyms } from './synonyms.ts';
-import { findCorrections, rareDocuments } from './typos.ts';
+import { findCorrections, isRatherTypo, rareDocuments } from './typos.ts';
 import { findOtherUnits, isIncidental } from './units.ts';
 import {
   type Alternative,
@@ -137,15 +137,15 @@ async function understandWord(
   ];
   const forms = await findForms(context, word);
   const loose = await findLooseForms(context, word, forms);
+  const sure = forms.filter(form => !loose.includes(form));
   const isSpeltAlike = (form: string) => isAmerican(form) === isAmerican(word);
   // If no document has the word, its other spelling counts nearly as much.
   const spelling =
     forms.every(isSpeltAlike) || (await readFrequency(context, toChoice(word))) > 0
       ? factors.spelling
       : factors.together;
-  for (const form of forms)
-    if (!loose.includes(form))
-      alternatives.push({ choice: toChoice(form), factor: isSpeltAlike(form) ? factors.stem : spelling });
+  for (const form of sure)
+    alternatives.push({ choice: toChoice(form), factor: isSpeltAlike(form) ? factors.stem : spelling });
   for (const [other, ...more] of others) {
     if (other === undefined || more.length > 0) continue;
     for (const form of [other, ...(await findForms(context, other))])
@@ -161,7 +161,7 @@ async function understandWord(
     ...(whole === undefined ? [] : [{ choice: toChoice(whole), factor: factors.together }]),
   ];
   const isRare = frequency < fewDocuments;
-  const more = isRare ? await findCombinations(context, word, forms, frequency) : [];
+  const more = isRare ? await findCombinations(context, word, sure, frequency) : [];
   const mayBegin = isRare && isLast && together.length === 0;
   const beginnings = mayBegin ? await findBeginnings(context, word, longer) : [];
   // Each choice is tested alone, so that two common words in the same choice raise LongRead here.
@@ -226,13 +226,14 @@ const shortPlurals: readonly string[] = ['rader', 'bader', 'taler', 'lider'];
 
 /**
  * Forms by `-er`, which are guesses if documents have the word: where `drucker` are sold, `druck` is no form of it. Very
- * short ones always are: `led` is not `leder`, though a `Rad` is one of `Räder`.
+ * short ones always are: `led` is not `leder`, though a `Rad` is one of `Räder`. So are all forms of what is rather a typo.
  */
 async function findLooseForms(
   context: QueryContext,
   word: string,
   forms: readonly string[],
 ): Promise<readonly string[]> {
+  if (await isRatherTypo(context, word, forms)) return forms;
   const loose = forms.filter(form => isLooseForm(word, form));
   if (loose.length > 0 && (await readFrequency(context, toChoice(word))) > 0) return loose;
   return loose.filter(form => {

@@ -16,6 +16,7 @@ const shop = [
     ...['Dumbbells', 'Hex dumbbell', 'Ink', 'Stichsäge', 'Akkustichsäge', 'Akku'],
     ...['Brett 80x202', 'Kissen 40 × 120', 'Bolzen M8x40', 'Riegel M8 × 40', 'Mayonnaise', 'Name tag'],
   ].map(name => ({ name, price: 5 })),
+  ...['External A', 'External B', 'External C', 'Extension'].map(name => ({ name, price: 5 })),
   { name: 'Tomatensuppe', price: 5, description: 'May contain milk' },
   { name: 'Nägel', price: 5, description: 'Für Hammer und Zange' },
   { name: 'Schlosserhammer', price: 5, description: 'Stahl, mit Stiel aus Esche' },
@@ -48,6 +49,8 @@ const scenarios: readonly Scenario[] = [
   // Other spellings count as the word.
   { query: 'haengematten', whole: ['Hängematte'] },
   { query: 'tvs', whole: ['OLED TV'] },
+  // With the same stem as another word, but a typo of a commoner one.
+  { query: 'extenal', whole: ['External A', 'External B', 'External C'], guessed: ['Extension'] },
   // Forms of what a word is a typo of, but not what it looks like without its last letter.
   { query: 'dumbells', whole: ['Dumbbells', 'Hex dumbbell'] },
   { query: 'nike' },
@@ -151,6 +154,7 @@ describeOnDatabases('guesses at words on %s', kind => {
     ['shelves', []],
     ['haengematten', []],
     ['kaffeebohnen', []],
+    ['extenal', [['extenal', 'external']]],
     ['kamer', []],
     ['something', []],
   ];
