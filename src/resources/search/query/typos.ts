@@ -1,5 +1,4 @@
 /** Words that a word of the query may be a typo of. */
-
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { countSharedLetters } from '../../../storage/search/text/stems.ts';
 import { beginsOtherwise } from '../../../storage/search/vocabulary.ts';
