@@ -58,6 +58,9 @@ const wrongPlaces: readonly (readonly [value: string, rule: RegExp])[] = [
   ],
   ['s3://bucket/%zz', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25$/],
   ['s3://key:half%of@bucket', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25$/],
+  ['s3://bucket/a%5Cb', /^MEDIA_URL: has a prefix with a backslash, a control character, or a part/],
+  ['s3://bucket/a%00b', /^MEDIA_URL: has a prefix with a backslash, a control character, or a part/],
+  ['s3://bucket/a%2F..%2Fb', /^MEDIA_URL: has a prefix with a backslash, a control character, or a part/],
   ['file:///mnt/%zz', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25$/],
 ];
 test.each(wrongPlaces)('the setting %s is refused', (value, rule) => {

@@ -78,7 +78,10 @@ function parseServer({ searchParams }: URL): Pick<S3Location, 'endpoint' | 'regi
   };
 }
 
+/** @throws Error for what the client writes in another form than it lists: such files would seem to be missing */
 function parsePrefix({ pathname }: URL): string {
   const path = decode(pathname).replace(/^\/+/, '');
+  if (/[\\\p{Cc}]/u.test(path) || path.split('/').some(part => part === '.' || part === '..'))
+    throw new Error('has a prefix with a backslash, a control character, or a part that is . or ..');
   return path === '' || path.endsWith('/') ? path : `${path}/`;
 }
