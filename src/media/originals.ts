@@ -9,13 +9,20 @@ import { createOnce } from '../turns/once.ts';
 import type { FileCache } from './cache.ts';
 import type { KeptType } from './inspect/image.ts';
 import { sniff } from './inspect/index.ts';
-import { createStoreUnavailableError, type FileStore, matchesHash } from './store/store.ts';
+import { createLimiter } from './limiter.ts';
+import { awaitWithin, createStoreUnavailableError, type FileStore, matchesHash } from './store/store.ts';
 
 /** At most this many images have their type and checks cached. */
 const knownFiles = 10_000;
 /** A file on another machine is assumed to exist for this many milliseconds after it was last seen. */
 const seenMs = 10 * 60 * 1000;
 const copyName = 'original';
+/** A request for a cached image waits at most this many milliseconds for the store. */
+const cachedWaitMs = 1000;
+/** No requests about cached images are sent for this many milliseconds to a store that failed to respond. */
+const awayMs = 5000;
+/** At most this many files, which may be large, are read from the store at once. */
+const maxReads = 4;
 
 export function createOriginals(store: FileStore, cache: FileCache, clock: Clock, log: Log) {
   const types = createBoundedMap<string, KeptType>(knownFiles);
@@ -23,10 +30,14 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
   const seen = createBoundedMap<string, number>(knownFiles);
   /** Files whose content matched their name when they were last read. */
   const checked = createBoundedMap<string, true>(knownFiles);
+  /** When the store last failed to respond. */
+  let awayAt = Number.NEGATIVE_INFINITY;
   const shareRun = createOnce<Uint8Array | undefined>();
 
+  const reads = createLimiter(maxReads, maxReads);
+
   const read = (hash: string) =>
-    shareRun(hash, async () => (await readCopy(hash)) ?? (await readStored(hash)));
+    shareRun(hash, async () => (await readCopy(hash)) ?? (await reads.run(1, () => readStored(hash))));
 
   async function readStored(hash: string): Promise<Uint8Array | undefined> {
     const bytes = await store.read(hash);
@@ -61,14 +72,17 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
     const isElsewhere = store.pathOf(hash) === undefined;
     const since = seen.get(hash);
     if (isElsewhere && since !== undefined && isRecent(since, seenMs, clock.now())) return true;
+    // Cached images are served while the store cannot be reached.
+    const isCached = types.get(hash) !== undefined || (await cache.has(hash, copyName));
+    if (isElsewhere && isCached && isRecent(awayAt, awayMs, clock.now())) return true;
     try {
-      const found = await store.has(hash);
+      const found = await (isCached ? awaitWithin(store.has(hash), cachedWaitMs) : store.has(hash));
       if (found && isElsewhere) seen.set(hash, clock.now());
       return found;
     } catch (error) {
-      // Cached images are served while the store cannot be reached.
-      if (types.get(hash) !== undefined) return true;
-      throw error;
+      if (!isCached) throw error;
+      awayAt = clock.now();
+      return true;
     }
   }
   async function readBeginning(hash: string): Promise<Uint8Array | undefined> {

@@ -28,6 +28,12 @@ test('while S3 is away, uploads and images that are not cached are 503; they wor
   const refused = await sendImage(service, product, png(202, 100));
   expect([refused.status, refused.body.error]).toEqual([503, 'MEDIA_UNAVAILABLE']);
   expect((await read(service, product)).body.images).toHaveLength(2);
+  // Cached images are also served after a restart.
+  const restarted = await service.replica();
+  for (const query of ['?w=100', '', '?w=200'])
+    expect([query, (await fetch(restarted.url + here.url + query)).status]).toEqual([query, 200]);
+  expect((await fetch(restarted.url + away.url)).status).toBe(503);
+  await restarted.stop();
   await service.stop();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -69,6 +69,20 @@ test('an endpoint that is 404 for everything it does not know is not taken for S
   expect((await call(service, { path: unknown })).status).toBe(503);
 });
 
+test('an S3 that refuses the key: the log names its code for reads too, though HEAD has none', async () => {
+  const refusal =
+    '<Error><Code>InvalidAccessKeyId</Code><Message>The key is not in our records.</Message></Error>';
+  await using server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: ({ method }) => new Response(method === 'HEAD' ? null : refusal, { status: 403 }),
+  });
+  const url = `s3://key:very-secret@bucket/prefix?endpoint=${encodeURIComponent(server.url.origin)}&region=us-east-1`;
+  await using service = await startTestService('sqlite', { MEDIA_URL: url });
+  expect((await call(service, { path: unknown })).status).toBe(503);
+  expect(causeOf(service)).toMatchObject({ error: 'S3Error', code: 'InvalidAccessKeyId' });
+  expect(JSON.stringify(service.log())).not.toContain('very-secret');
+});
+
 test('the log shows the address of an image, and redacts other long paths', async () => {
   await using service = await startTestService('sqlite');
   const hash = '0'.repeat(64);

@@ -3,6 +3,7 @@ import { S3Client, type S3ListObjectsResponse } from 'bun';
 import { getErrorCode } from '../../error-text.ts';
 import type { S3Location } from './location.ts';
 import {
+  awaitWithin,
   createStoreUnavailableError,
   emptyThough,
   type FileStore,
@@ -21,18 +22,17 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
   const toKey = (hash: string): string => `${prefix}${getShelf(hash)}/${hash}`;
 
   async function ask<T>(request: () => Promise<T>): Promise<T> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => late.reject(new Error(`the store has not responded for ${patience / 1000} s`)),
-      patience,
-    );
     try {
-      return await Promise.race([request(), late.promise]);
+      return await awaitWithin(request(), patience);
     } catch (error) {
       throw createStoreUnavailableError(toCause(error));
-    } finally {
-      clearTimeout(timer);
     }
+  }
+
+  /** A response to HEAD has no body that says why it was refused; one to GET has. @returns whether there is a file */
+  async function findByGet(key: string, error: unknown): Promise<boolean> {
+    if (getErrorCode(error) !== 'UnknownError') throw error;
+    return (await client.file(key).slice(0, 1).bytes().catch(ignoreMissing)) !== undefined;
   }
 
   let confirmedAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +64,7 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
     },
     async has(hash) {
       const key = toKey(hash);
-      const found = await ask(() => client.exists(key));
+      const found = await ask(() => client.exists(key).catch(error => findByGet(key, error)));
       if (!found) await confirmBucket(key);
       return found;
     },

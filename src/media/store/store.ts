@@ -66,6 +66,18 @@ export async function computeHash(bytes: Uint8Array): Promise<string> {
 export const matchesHash = async (bytes: Uint8Array, hash: string): Promise<boolean> =>
   (await computeHash(bytes)) === hash;
 
+/** The result of a request to a store. @throws Error when it takes longer than this many milliseconds */
+export async function awaitWithin<T>(request: Promise<T>, ms: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const error = new Error(`the store has not responded for ${ms / 1000} s`);
+  const timer = setTimeout(() => late.reject(error), ms);
+  try {
+    return await Promise.race([request, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** @param cause the error of the system or the server */
 export function createStoreUnavailableError(cause: unknown): HttpError {
   return new HttpError('MEDIA_UNAVAILABLE', { headers: { 'Retry-After': '5' }, cause });
