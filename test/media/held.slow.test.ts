@@ -24,7 +24,9 @@ function startSlowS3(): SlowS3 {
   const server = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1' },
     async fetch(request) {
-      const { pathname } = new URL(request.url);
+      const { pathname, searchParams } = new URL(request.url);
+      if (searchParams.has('list-type'))
+        return new Response('<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>');
       if (request.method === 'PUT') {
         files.set(pathname, await request.arrayBuffer());
         return new Response(null, { headers: { ETag: '"1"' } });

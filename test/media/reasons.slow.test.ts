@@ -1,7 +1,8 @@
 /** What operators learn about images: the addresses of requests, and why a store cannot be used. */
 import { expect, test } from 'bun:test';
 import { createCatalog, waitFor } from '../cli/program.ts';
-import { noise } from '../support/data/images.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { noise, sendImage } from '../support/data/images.ts';
 import { call } from '../support/http/http.ts';
 import { startS3 } from '../support/peers/s3.ts';
 import { signIn, startTestService, type TestService } from '../support/service/service.ts';
@@ -59,14 +60,15 @@ test('a bucket that is not there is 503, a file that is not there 404', async ()
   await s3.stop();
 });
 
-test('an endpoint that is 404 for everything it does not know is not taken for S3: 503', async () => {
+test.each([404, 200])('an endpoint that is %i for everything is not taken for S3: 503', async status => {
   await using server = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1' },
-    fetch: () => new Response('<html>Not found</html>', { status: 404 }),
+    fetch: () => new Response('<html>Welcome</html>', { status }),
   });
   const url = `s3://key:secret@bucket/prefix?endpoint=${encodeURIComponent(server.url.origin)}&region=us-east-1`;
   await using service = await startTestService('sqlite', { MEDIA_URL: url });
   expect((await call(service, { path: unknown })).status).toBe(503);
+  expect((await sendImage(service, await addProduct(service), noise(30, 30))).status).toBe(503);
 });
 
 test('an S3 that refuses the key: the log names its code for reads too, though HEAD has none', async () => {

@@ -60,7 +60,10 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
     // The list request that follows shows whether the bucket exists.
     check: async () => undefined,
     async put(hash, bytes, type) {
-      await ask(() => client.write(toKey(hash), bytes, { type }));
+      const key = toKey(hash);
+      // A server that is not S3 may respond 200 to anything.
+      await confirmBucket(key);
+      await ask(() => client.write(key, bytes, { type }));
     },
     async has(hash) {
       const key = toKey(hash);
