@@ -13,6 +13,7 @@ import { runHere } from '../cli/here.ts';
 import { addProduct, type Product, pathOf, read } from '../support/data/catalog.ts';
 import { noise, plainPng, png, sendImage } from '../support/data/images.ts';
 import { call } from '../support/http/http.ts';
+import { expectRejection } from '../support/http/rejection.ts';
 import { startS3, type TestS3 } from '../support/peers/s3.ts';
 import { createDatabase, hasPostgres } from '../support/service/postgres.ts';
 import {
@@ -107,6 +108,21 @@ for (const [where, kind] of places) {
       expect(await sweep(25)).toBe(1);
       expect(await stored()).not.toContain(hashOf(one));
       if (where === 'folder') expect(await get(two)).toBe(404);
+    });
+
+    test('a file that cannot be removed while the store is away is removed when it is back', async () => {
+      const product = await addProduct(service);
+      const image = await upload(product, plainPng(20, 20, 20, 20, 20));
+      await takeOff(product, image);
+      const { database, clock } = service;
+      const away = () => Promise.reject(new Error('away'));
+      const store = { ...media.store, remove: away };
+      const files = createImageFiles(database, { ...media, store, remove: away }, createImageStore(database));
+      await expectRejection(files.sweep(clock.now() + 25 * hour), 'away');
+      expect(await stored()).toContain(hashOf(image));
+      expect(await sweep(25)).toBe(1);
+      expect(await stored()).not.toContain(hashOf(image));
+      expect(await sweep(25)).toBe(0);
     });
 
     test('every way to remove an image from a product releases its file; adding it again keeps the file', async () => {

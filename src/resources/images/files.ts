@@ -48,9 +48,10 @@ export function createImageFiles(database: Database, media: Media, store: ImageS
       let removed = 0;
       for (;;) {
         const hashes = await database.write(session => store.forgetUnused(session, now));
-        for (const hash of hashes) await removeUnused(hash);
-        removed += hashes.length;
         if (hashes.length === 0) return removed + (await media.store.removeUnfinished());
+        for (const hash of hashes) await removeUnused(hash);
+        await database.write(session => store.forgetRemoved(session, hashes, now));
+        removed += hashes.length;
       }
     },
   };

@@ -26,7 +26,10 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
       return (await session.first(query.compile(build))) !== undefined;
     },
 
-    /** Deletes some rows of images that no product has used for long; returns their hashes, in order. */
+    /**
+     * Deletes some rows of images that no product has used for long; returns their hashes, in order. They are returned
+     * again until `forgetRemoved` is called: the store of their files may be away.
+     */
     async forgetUnused(session: Transaction, now: number): Promise<string[]> {
       const due = sql<{ hash: string }>`select hash from media_unused where since <= ${now - unusedMs}
         order by since limit ${sql.lit(forgottenAtOnce)}`;
@@ -36,13 +39,21 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
       // Locked, so that no product can start to use one. A separate statement finds unused ones: it sees all uses.
       const locked = sql`select hash from media where hash in (${list}) order by hash ${dialect.forUpdate}`;
       await session.all(locked.compile(build));
-      const unused = sql<{ hash: string }>`select hash from media where hash in (${list})
-        and not exists (select 1 from media_uses where media_uses.hash = media.hash) order by hash`;
-      const forgotten = (await session.all(unused.compile(build))).map(({ hash }) => hash);
-      if (forgotten.length > 0)
-        await session.run(sql`delete from media where hash in (${sql.join(forgotten)})`.compile(build));
-      await session.run(sql`delete from media_unused where hash in (${list})`.compile(build));
-      return forgotten;
+      const uses = sql<{ hash: string }>`select distinct hash from media_uses where hash in (${list})`;
+      const used = (await session.all(uses.compile(build))).map(({ hash }) => hash);
+      if (used.length > 0)
+        await session.run(sql`delete from media_unused where hash in (${sql.join(used)})`.compile(build));
+      const unused = hashes.filter(hash => !used.includes(hash));
+      if (unused.length > 0)
+        await session.run(sql`delete from media where hash in (${sql.join(unused)})`.compile(build));
+      return unused;
+    },
+
+    /** Records that the files of unused images were removed. Some may have been used and become unused since. */
+    async forgetRemoved(session: Transaction, hashes: readonly string[], now: number): Promise<void> {
+      const gone = sql`delete from media_unused where hash in (${sql.join(hashes)})
+        and since <= ${now - unusedMs}`;
+      await session.run(gone.compile(build));
     },
   };
 }
