@@ -23,6 +23,8 @@ const cachedWaitMs = 1000;
 const awayMs = 5000;
 /** At most this many files, which may be large, are read from the store at once. */
 const maxReads = 4;
+/** An image waits at most this many milliseconds for its turn and its file. */
+const maxWaitMs = 20_000;
 
 export function createOriginals(store: FileStore, cache: FileCache, clock: Clock, log: Log) {
   const types = createBoundedMap<string, KeptType>(knownFiles);
@@ -33,11 +35,19 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
   /** When the store last failed to respond. */
   let awayAt = Number.NEGATIVE_INFINITY;
   const shareRun = createOnce<Uint8Array | undefined>();
-
   const reads = createLimiter(maxReads, maxReads);
 
+  async function readInTurn(hash: string): Promise<Uint8Array | undefined> {
+    let isAwaited = true;
+    const readStoredIfAwaited = async () => (isAwaited ? readStored(hash) : undefined);
+    try {
+      return await awaitWithin(reads.run(1, readStoredIfAwaited), maxWaitMs);
+    } finally {
+      isAwaited = false;
+    }
+  }
   const read = (hash: string) =>
-    shareRun(hash, async () => (await readCopy(hash)) ?? (await reads.run(1, () => readStored(hash))));
+    shareRun(hash, async () => (await readCopy(hash)) ?? (await readInTurn(hash)));
 
   async function readStored(hash: string): Promise<Uint8Array | undefined> {
     const bytes = await store.read(hash);

@@ -1,6 +1,7 @@
 /** Stores files in a bucket of S3, or of a compatible service, with Bun's client. */
 import { S3Client, type S3ListObjectsResponse } from 'bun';
 import { getErrorCode } from '../../error-text.ts';
+import { HttpError } from '../../http/errors.ts';
 import type { S3Location } from './location.ts';
 import {
   awaitWithin,
@@ -25,7 +26,7 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
     try {
       return await awaitWithin(request(), patience);
     } catch (error) {
-      throw createStoreUnavailableError(toCause(error));
+      throw error instanceof HttpError ? error : createStoreUnavailableError(toCause(error));
     }
   }
 

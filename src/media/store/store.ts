@@ -66,11 +66,11 @@ export async function computeHash(bytes: Uint8Array): Promise<string> {
 export const matchesHash = async (bytes: Uint8Array, hash: string): Promise<boolean> =>
   (await computeHash(bytes)) === hash;
 
-/** The result of a request to a store. @throws Error when it takes longer than this many milliseconds */
+/** The result of a request to a store. @throws HttpError 503 when it takes longer than this many milliseconds */
 export async function awaitWithin<T>(request: Promise<T>, ms: number): Promise<T> {
   const late = Promise.withResolvers<never>();
   const error = new Error(`the store has not responded for ${ms / 1000} s`);
-  const timer = setTimeout(() => late.reject(error), ms);
+  const timer = setTimeout(() => late.reject(createStoreUnavailableError(error)), ms);
   try {
     return await Promise.race([request, late.promise]);
   } finally {
