@@ -11,6 +11,7 @@ import {
   test,
 } from 'bun:test';
 import {
+  chmodSync,
   chownSync,
   cpSync,
   existsSync,
@@ -22,6 +23,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { checkRestorable, putInPlace } from '../../../src/storage/sqlite/files/restore.ts';
 import { runHere } from '../here.ts';
 import { createCatalog, createPlace, type Place, productsOf, waitFor } from '../program.ts';
 
@@ -64,6 +66,7 @@ describe('catalog restore', () => {
   test.skipIf(process.getuid?.() !== 0)('what root restores belongs to the owner of the folder', async () => {
     const [user, group] = [1234, 2345];
     chownSync(data, user, group);
+    chmodSync(copy, 0o644);
     expect(await restore(copy)).toMatchObject({ status: 0 });
     const { uid, gid, mode } = statSync(join(data, 'catalog.db'));
     expect([uid, gid, mode & 0o777]).toEqual([user, group, 0o600]);
@@ -100,7 +103,19 @@ describe('catalog restore', () => {
     [
       'half a database',
       () => copyOf('half.db', file => truncateSync(file, statSync(file).size / 2)),
-      /was not restored: .*(damaged|malformed).*\n$/,
+      /was not restored: it is damaged or cut off \(.*\n$/,
+    ],
+    [
+      'a copy with a damaged index',
+      () =>
+        copyOf('index.db', file => {
+          const bytes = readFileSync(file);
+          // An entry of an index: the name and the status.
+          const at = bytes.indexOf('Keptactive');
+          expect(at).toBeGreaterThan(0);
+          writeFileSync(file, bytes.fill('/', at, at + 1));
+        }),
+      /was not restored: the copy is damaged: .*missing from index/,
     ],
     [
       'a backup of a newer release',
@@ -125,6 +140,9 @@ describe('catalog restore', () => {
         err: expect.stringMatching(/in use by process \d+; stop the service first/),
       };
       expect(await restore(copy)).toMatchObject(refused);
+      // Before the copy is made, and again after it.
+      expect(() => checkRestorable(copy, join(data, 'catalog.db'))).toThrow(/in use by process/);
+      expect(() => putInPlace(copy, join(data, 'catalog.db'), 'now')).toThrow(/in use by process/);
       writeFileSync(join(data, 'catalog.db'), 'x'.repeat(100), { flag: 'r+' });
       expect(await restore(copy)).toMatchObject(refused);
       expect(former()).toEqual([]);
@@ -137,7 +155,7 @@ describe('catalog restore', () => {
     const ended = await restore(copy);
     expect(ended).toMatchObject({ status: 0, err: '', out: expect.stringContaining(': 1 product, ') });
     expect(former().filter(name => /Z$/.test(name))).toHaveLength(1);
-    expect(existsSync(join(data, 'catalog.db-wal')) || existsSync(join(data, 'catalog.db-shm'))).toBe(false);
+    expect(readdirSync(data).filter(name => /^catalog\.db-/.test(name))).toEqual([]);
     expect(statSync(join(data, 'catalog.db')).mode & 0o777).toBe(0o600);
     expect(readFileSync(copy)).toEqual(bytes);
     expect(await names()).toEqual(['Kept']);
@@ -154,6 +172,35 @@ describe('catalog restore', () => {
     expect(await restore(raw)).toMatchObject({ status: 0, err: '' });
     expect(readdirSync(data)).toEqual(['catalog.db']);
     expect(await names()).toEqual(['In the log']);
+  });
+
+  test('a copy of a database during an import that had it to itself is restored as it was before the import', async () => {
+    const writer = new Database(copy);
+    // Changed pages are written to the file before the commit.
+    writer.run('PRAGMA cache_size = 1');
+    writer.run('begin');
+    writer.run("update products set document = replace(document, 'Kept', 'Half written')");
+    writer.run(
+      'create table filler as with recursive n(i) as (select 1 union all select i + 1 from n where i < 100) select randomblob(5000) from n',
+    );
+    const raw = place.file('raw.db', readFileSync(copy));
+    place.file('raw.db-journal', readFileSync(`${copy}-journal`));
+    writer.run('rollback');
+    writer.close();
+    expect(readFileSync(raw)).not.toEqual(readFileSync(copy));
+    expect(await restore(raw)).toMatchObject({ status: 0, err: '' });
+    expect(await names()).toEqual(['Kept']);
+    expect(readdirSync(data).filter(name => /^catalog\.db-/.test(name))).toEqual([]);
+  });
+
+  test('refuses while a connection holds the database, whose process is not known', async () => {
+    using held = new Database(join(data, 'catalog.db'));
+    held.run('PRAGMA journal_mode = WAL');
+    expect(await restore(copy)).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('is in use by another process; stop the service first'),
+    });
+    expect(former()).toEqual([]);
   });
 
   test('leaves no folder behind when there is nothing to restore', async () => {

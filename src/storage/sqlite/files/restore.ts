@@ -1,5 +1,5 @@
 /** Replaces an SQLite database that is not in use by a copy. */
-import { Database as Connection, SQLiteError } from 'bun:sqlite';
+import { Database as Connection } from 'bun:sqlite';
 import {
   chmodSync,
   chownSync,
@@ -126,8 +126,7 @@ export function refuseUsed(database: string): void {
 function isFree(database: string): boolean {
   try {
     return leaveLog(database);
-  } catch (error) {
-    if (error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '')) return false;
+  } catch {
     return true;
   }
 }
