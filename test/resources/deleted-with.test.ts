@@ -174,7 +174,7 @@ describeOnDatabases('cascading deletions on %s', kind => {
     expect(body.rating).toEqual({ average: 5, count: 1 });
   });
 
-  test('a deleted account leaves its many posts without a user and loses its todos; those of others stay', async () => {
+  test('a deleted account leaves its many posts without a user and loses its todos, sessions and notifications; those of others stay', async () => {
     const [{ id }, other] = [await addUser(), await addUser()];
     const many = 1200;
     const numbers = sql`with recursive numbers (n) as (
@@ -184,6 +184,8 @@ describeOnDatabases('cascading deletions on %s', kind => {
         ${numbers} select 'Kept', 'b', ${sql.lit(user)}, 'Ada Leaving', ${sql.lit(user)}, 1, 1 from numbers`);
       await run(sql`insert into todos (user_id, title, done, created_at, updated_at)
         ${numbers} select ${sql.lit(user)}, 't', 0, 1, 1 from numbers`);
+      await run(sql`insert into notifications (user_id, event_id, type, message, resource, resource_id, created_at)
+        values (${sql.lit(user)}, 1, 'order.paid', 'for them alone', 'order', 1, 1)`);
     };
     await add(id);
     await add(other.id);
@@ -193,9 +195,11 @@ describeOnDatabases('cascading deletions on %s', kind => {
       await count(sql`${number} posts where author_id = ${user} and user_id is null`),
       await count(sql`${number} posts where user_id = ${user}`),
       await count(sql`${number} todos where user_id = ${user}`),
+      await count(sql`${number} sessions where user_id = ${user}`),
+      await count(sql`${number} notifications where user_id = ${user}`),
     ];
-    expect(await counts(id)).toEqual([many, 0, 0]);
-    expect(await counts(other.id)).toEqual([0, many, many]);
+    expect(await counts(id)).toEqual([many, 0, 0, 0, 0]);
+    expect(await counts(other.id)).toEqual([0, many, many, 1, 1]);
     // Another test compares the search index with the stored rows.
     await run(sql`delete from posts where title = 'Kept'`);
   });
