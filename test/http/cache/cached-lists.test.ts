@@ -1,5 +1,6 @@
 /** Cached lists: kept when a change does not affect their page, rebuilt when it does or when it overtakes the read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sql } from 'kysely';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { expectedList } from '../../support/samples/expected-list.ts';
@@ -138,9 +139,57 @@ describeOnDatabases('cached lists on %s', kind => {
     expect(await idsIn(10)).toEqual(ids);
     ids.push((await addProduct(service, { name: 'B', category: `${category} > below` })).id);
     expect(await idsIn(11)).toEqual(ids);
-    const categories = [category];
-    ids.push((await addProduct(service, { name: 'C', category: `other ${category}`, categories })).id);
+    const further = { category: `other ${category}`, categories: [category] };
+    ids.push((await addProduct(service, { name: 'C', ...further })).id);
     expect(await idsIn(12)).toEqual(ids);
+  });
+
+  test('a list of a category has those further listed in it by a change without an event', async () => {
+    const category = crypto.randomUUID();
+    const [main, added] = [
+      await addProduct(service, { name: 'A', category }),
+      await addProduct(service, { name: 'B', category: `other ${category}` }),
+    ];
+    const idsIn = async (perPage: number) =>
+      (await list(`/v1/products?category=${category}&sort=name&perPage=${perPage}`)).body.data.map(
+        ({ id }: Product) => id,
+      );
+    expect(await idsIn(10)).toEqual([main.id]);
+    const { build, write } = service.database;
+    await write(async session => {
+      const insert = sql`insert into product_categories (product_id, category_id, position)
+        select ${sql.lit(added.id)}, category_id, 0 from products where id = ${main.id}`;
+      await session.run(insert.compile(build));
+      const mark = sql`update collection_versions set version = version + 1 where collection = 'products'`;
+      await session.run(mark.compile(build));
+    });
+    expect(await idsIn(11)).toEqual([main.id, added.id]);
+  });
+
+  test.each([
+    ['among more changes than are read', 600],
+    ['without an event', 0],
+  ])('a product is as it was changed last, %s', async (_, marked) => {
+    const product = await addProduct(service, { name: 'Former', price: 5 });
+    const nameOf = async () => (await list(pathOf(product))).body.name;
+    // The first check drops what was read before it.
+    for (let time = 0; time < 3; time++) expect(await nameOf()).toBe('Former');
+    const { build, write } = service.database;
+    await write(async session => {
+      const change = sql`update products set name = 'Latter', document = replace(document, 'Former', 'Latter')
+        where id = ${product.id}`;
+      await session.run(change.compile(build));
+      // With their representations, 512 events are read.
+      const events = sql`insert into events (type, resource, resource_id, actor, created_at, mark)
+        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 600)
+        select 'product.updated', 'product', ${sql.lit(product.id)}, 'user:1', 1, 1 from numbers
+        where n <= ${sql.lit(marked)}`;
+      await session.run(events.compile(build));
+      const marks = sql`update collection_versions set version = version + ${sql.lit(Math.max(1, marked))}
+        where collection = 'products' and slot = (select min(slot) from collection_versions where collection = 'products')`;
+      await session.run(marks.compile(build));
+    });
+    expect(await nameOf()).toBe('Latter');
   });
 
   /** Delays the end of the next snapshot until `release` is called. */
