@@ -154,10 +154,8 @@ const categories: ColumnSource = {
     buildCategoryRead('product_categories', 'category_id', 'product_id'),
   ],
   valuesIn: ({ value }) => getPathsAbove(String(value)).map(toPlainValue),
-  fromEvent: values => {
-    const path = values?.category;
-    return typeof path === 'string' ? getPathsAbove(path).map(toPlainValue) : toPlainValues(path);
-  },
+  // Values in events already contain the paths above.
+  fromEvent: values => toPlainValues(values?.category),
 };
 
 function createAttributeSource(name: string, key: string): ColumnSource {
