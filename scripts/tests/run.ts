@@ -1,8 +1,8 @@
 /**
- * `npm test`, `npm run test:slow`, `test:long` and `test:faults`: starts one PostgreSQL for the whole run, then Bun's test
- * runner. It runs files in random order, two more at once than there are cores, since many of them wait. If PostgreSQL
- * does not start, its scenarios are skipped and the run says why; with CI=true, or a server given by TEST_DATABASE_URL,
- * that is a failure.
+ * `npm test`, `npm run test:slow`, `test:long` and `test:faults`: starts one PostgreSQL for the whole run, then Bun's
+ * test runner. It runs files in random order, two more at once than there are cores, since many of them wait. If
+ * PostgreSQL does not start, its scenarios are skipped and the run says why; with CI=true, or a server given by
+ * TEST_DATABASE_URL, that is a failure.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
@@ -20,7 +20,7 @@ const [kind, ...rest] = process.argv.slice(2);
  * tests that take something away from the service.
  */
 const apart = { slow: ['.slow.test.ts'], long: ['test/long/', 'test/campaigns/'], faults: ['test/faults/'] };
-/** Whether the run stops no server and needs no disk. */
+/** Whether the tests stop no server and need no disk. */
 const isPlain = kind === 'usual' || kind === 'slow';
 const isWatched = rest.includes('--watch');
 /** Faults measure how long requests wait: one file at a time has the machine to itself. */
@@ -43,8 +43,8 @@ chmodSync(scratch, 0o711);
 const shortLived = isPlain ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
 
 /**
- * A connection that lives for seconds runs a statement too seldom to gain from custom plans. No usual test stops the
- * server, so COMMIT need not wait for the log to be written.
+ * A connection that lives for seconds runs a statement too seldom to gain from custom plans. No test of these runs
+ * stops the server, so COMMIT need not wait for the log to be written.
  */
 const hasty = [...throwaway, 'plan_cache_mode=force_generic_plan', 'synchronous_commit=off'];
 
@@ -92,8 +92,8 @@ if (reason !== undefined)
 process.exit(status);
 
 /**
- * Whether usual tests can write to memory, which they do unless TMPDIR names another place: hundreds of databases that
- * live for seconds are gigabytes for a disk. Long tests and faults must use a disk.
+ * Whether usual and slow tests can write to memory, which they do unless TMPDIR names another place: hundreds of
+ * databases that live for seconds are gigabytes for a disk. Long tests and faults must use a disk.
  */
 function hasRoom(): boolean {
   if (!existsSync(memory)) return false;

@@ -41,6 +41,7 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
     let isAwaited = true;
     const readStoredIfAwaited = async () => (isAwaited ? readStored(hash) : undefined);
     try {
+      // Only their number is limited, so each counts as one pixel.
       return await awaitWithin(reads.run(1, readStoredIfAwaited), maxWaitMs);
     } finally {
       isAwaited = false;
