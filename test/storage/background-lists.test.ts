@@ -118,11 +118,12 @@ test.each([
   expect(background).toEqual([isLong]);
 });
 
+const paid = { values: ['order.paid'], value: '["order.paid"]' };
 test.each([
   ['a range, which an index has in that order', [range], []],
   [
     'values of another table, which none has in that order',
-    [{ ...isPaid, within: { table: 'events', key: 'id' } }],
+    [{ column: 'type', operator: 'in', ...paid, within: { table: 'events', key: 'id' } }],
     [true],
   ],
 ] as const)('in the order of the column of ranges: %s', async (_, conditions, expected) => {

@@ -127,7 +127,7 @@ describeOnDatabases('columns on %s', kind => {
     const wanted: [Condition, number[]][] = [
       [createAttributeCondition('serial', { of: 'equal', texts: ['s1', 's4', 'none'] }), [1, 4]],
       [createAttributeCondition('depth', { of: 'number', bounds: [{ operator: '>=', value: 3 }] }), [3, 4]],
-      [{ column: 'tag', operator: '=', value: 'own-2', within: tags }, [2]],
+      [{ column: 'tag', operator: '=', value: 'own-2', join: tags }, [2]],
       [{ column: 'tag', operator: 'in', values: ['own-2', 'own-3'], value: 'both', within: tags }, [2, 3]],
       [{ column: 'category', operator: '=', value: 'coded' }, [0, 1, 2, 3, 4]],
       [createAttributeCondition('serial', { of: 'equal', texts: ['none'] }), []],

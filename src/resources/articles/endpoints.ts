@@ -28,9 +28,9 @@ export function createArticleEndpoints(stores: Stores): Endpoint[] {
     rows: stores.articles,
     query: schema.listArticles,
     conditionsOf({ author, tag }) {
-      const within = { table: 'article_tags', key: 'article_id' } as const;
+      const join = { table: 'article_tags', key: 'article_id' } as const;
       const tagged: Condition[] =
-        tag === undefined ? [] : [{ column: 'tag', operator: '=', value: tag, within }];
+        tag === undefined ? [] : [{ column: 'tag', operator: '=', value: tag, join }];
       return [...createEqualConditions({ author_id: author }), ...tagged];
     },
   });

@@ -5,7 +5,7 @@ import type { RequestUrl } from '../../http/endpoint.ts';
 import { isHal } from '../../http/hal/index.ts';
 import { formatEnvelope } from '../../http/paginate.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
-import type { Comparison, Condition, ListRequest } from '../../storage/list/request.ts';
+import type { Comparison, Condition, ListRequest, Membership } from '../../storage/list/request.ts';
 import { mapInSlices } from '../../turns/slices.ts';
 import { buildAttributeConditions, requireKnownAttributes } from '../attributes/filters.ts';
 import { attributeDefinitions, type Definitions } from '../attributes/store.ts';
@@ -104,29 +104,35 @@ export function createProductLists(
 
 /**
  * A condition that a column has one of these values; sorted, so that cursors stay valid if the values are reordered.
- * @param tables the tables of the column, unless it is of the list's table alone
+ * @param options the options of a comparison with a single value, and with several
  */
 function buildAnyOfCondition(
   column: string,
   given: readonly (string | number)[],
-  tables: Pick<Comparison, 'within' | 'anyOf'> = {},
+  {
+    single = {},
+    several = {},
+  }: {
+    single?: Pick<Comparison, 'join' | 'anyOf'>;
+    several?: Pick<Membership, 'within' | 'anyOf'>;
+  } = {},
 ): Condition {
   const [first = '', ...others] = [...new Set(given)].sort();
-  if (others.length === 0) return { column, operator: '=', value: first, ...tables };
+  if (others.length === 0) return { column, operator: '=', value: first, ...single };
   const values = [first, ...others];
-  return { column, operator: 'in', values, value: JSON.stringify(values), ...tables };
+  return { column, operator: 'in', values, value: JSON.stringify(values), ...several };
 }
 
-/** An index has the products of one brand in the order of a list, but not those of several. */
-const brands = { within: { table: 'products', key: 'id' } } as const;
-const tags = { within: { table: 'product_tags', key: 'product_id' } } as const;
+const brands = { several: { within: { table: 'products', key: 'id' } } } as const;
+const tagged = { table: 'product_tags', key: 'product_id' } as const;
+const tags = { single: { join: tagged }, several: { within: tagged } } as const;
 
 /** A sku or GTIN belongs to a product or to one of its variants. */
 const tablesWithCodes = [
   { table: 'products', key: 'id' },
   { table: 'product_variants', key: 'product_id' },
 ] as const;
-const codes = { anyOf: tablesWithCodes } as const;
+const codes = { single: { anyOf: tablesWithCodes }, several: { anyOf: tablesWithCodes } } as const;
 
 /** Filters by exact text, and their columns. */
 const comparedExactly = [
@@ -142,8 +148,7 @@ export function buildConditions(query: Query, definitions: Definitions): Conditi
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
   if (id !== undefined) conditions.push(buildAnyOfCondition('id', id));
   if (sku !== undefined) conditions.push(buildAnyOfCondition('sku', sku, codes));
-  if (brand !== undefined)
-    conditions.push(buildAnyOfCondition('brand', brand, brand.length > 1 ? brands : {}));
+  if (brand !== undefined) conditions.push(buildAnyOfCondition('brand', brand, brands));
   for (const [filter, column] of comparedExactly) {
     const value = query[filter];
     if (value !== undefined) conditions.push({ column, operator: '=', value });

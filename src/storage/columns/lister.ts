@@ -122,9 +122,8 @@ export function createMemoryLister<Row>(
     return found && { ...found, version };
   };
 
-  /** Waits for columns that are being read, except for a single tag, which an index finds. @returns whether it waited */
+  /** Waits for columns that are being read. @returns whether there were any */
   async function waitForColumns(request: ListRequest): Promise<boolean> {
-    if (request.conditions.every(({ operator }) => operator === '=')) return false;
     const found = [columns?.settled(findSources(request)), orders.settled(request.order.column)];
     const awaited = found.filter(promise => promise !== undefined);
     if (awaited.length === 0) return false;

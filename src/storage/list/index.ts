@@ -11,6 +11,7 @@ import type { Database, Session } from '../database.ts';
 import { createBackgroundRule, shortlyRead } from './background.ts';
 import { createCategoryPlanner } from './category-plan.ts';
 import { buildKeptTotal, createSessionLister, readKeyPage } from './in-session.ts';
+import { createJoinPlanner, findJoin } from './join-plan.ts';
 import { createPageReader } from './pages.ts';
 import {
   buildListKey,
@@ -41,6 +42,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   const { changes } = database;
   const queries = createListQueries<Row>(database, options);
   const lists = collection === undefined ? undefined : createListPositionCache(changes, collection);
+  const plan = createJoinPlanner(database.read, queries);
   const categoryPlanner =
     options.isCategorized === true && collection !== undefined
       ? createCategoryPlanner(database, collection)
@@ -149,11 +151,12 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     const request = await locateRequest(requested);
     // With ten thousand categories, each statement about the tree takes some milliseconds.
     if (request.categoryPlan !== undefined) await takeTurn();
+    if (findJoin(request) !== undefined) return read(await plan(request));
     return read({ ...request, inBackground: request.inBackground === true || (await mayTakeLong(request)) });
   }
   const inMemory = createMemoryLister(database, options, queries);
   return (request, session) => {
-    if (session !== undefined) return readInSession(session, request);
+    if (session !== undefined) return plan(request).then(planned => readInSession(session, planned));
     const found = hasSetCondition(request) ? inMemory?.(request) : sorted?.page(request);
     return found === undefined
       ? readFromDatabase(request)
@@ -161,5 +164,6 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   };
 }
 
-/** Whether the part of the read that concerns a part of the tree may take long. */
-const isLong = ({ categoryPlan }: ListRequest): boolean => categoryPlan?.background === true;
+/** Whether the part of the read that concerns another table may take long. */
+const isLong = ({ joinPlan, categoryPlan }: ListRequest): boolean =>
+  joinPlan?.background === true || categoryPlan?.background === true;

@@ -6,7 +6,7 @@ import { maxAtOnce, prepareByKeys } from '../batched-lookups.ts';
 import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, keptShapes, prepareByShape } from '../prepared.ts';
-import type { Condition, Key, ListOptions, ListRequest, Positioned } from './request.ts';
+import type { Condition, JoinCondition, Key, ListOptions, ListRequest, Positioned } from './request.ts';
 import {
   type Argument,
   buildConditionArguments,
@@ -37,6 +37,8 @@ export interface Part {
 export type Versioned = Positioned & { readonly version: number };
 
 const getConditions = ({ conditions, resolved }: ListRequest): readonly Condition[] => resolved ?? conditions;
+const isJoined = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
+  conditions.some(condition => 'join' in condition);
 
 /** Whether long texts of a row were left out; a number, as SQLite has no booleans. */
 interface Shortened {
@@ -60,6 +62,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     return request;
   };
   const registerShape = (kind: string, request: ListRequest): string => {
+    const probed = request.joinPlan?.probed === true ? ' probed' : '';
     const { categoryPlan, order, value = order.column } = request;
     const tree =
       categoryPlan === undefined
@@ -67,7 +70,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
         : ` ${categoryPlan.kind} ${categoryPlan.ids.length} ${categoryPlan.hasFurther} ${categoryPlan.isWide}`;
     const conditions = getConditions(request);
     const filter = conditions.map(toConditionShape).join(' ');
-    const shape = `${kind}${tree} ${value} ${order.column} ${order.descending} ${filter}`;
+    const shape = `${kind}${probed}${tree} ${value} ${order.column} ${order.descending} ${filter}`;
     if (shapes.get(shape) === undefined) shapes.set(shape, { ...request, conditions });
     return shape;
   };
@@ -87,7 +90,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     const descending = shape.includes('backwards') ? !order.descending : order.descending;
     const buildSeek = (id: string) =>
       shape.includes('-seek ') ? [buildSeekCondition(order.column, id, descending, argument)] : [];
-    if (request.categoryPlan?.kind === 'merged') {
+    if (request.categoryPlan?.kind === 'merged' && !isJoined(request)) {
       const source = buildMergedSource(request, [order.column, value], argument, buildSeek('id'));
       const direction = sql.raw(descending ? 'desc' : 'asc');
       const sorted = sql`order by place ${direction}, product_id ${direction}`;
@@ -167,6 +170,12 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
         countQuery(registerShape('count', request), buildArguments(request, {})),
       );
       return row?.total ?? 0;
+    },
+    /** Whether more than `rows` rows match a condition on another table. */
+    async hasMore(session: Session, { column, value, join }: JoinCondition, rows: number) {
+      const query = sql<{ total: number }>`select cast(count(*) as integer) as total from
+        (select 1 from ${sql.table(join.table)} where ${sql.ref(column)} = ${value} limit ${rows + 1}) as found`;
+      return ((await session.first(query.compile(database.build)))?.total ?? 0) > rows;
     },
     async lastId(session: Session): Promise<number> {
       return (await session.first(lastIdQuery))?.id ?? 0;

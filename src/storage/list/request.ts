@@ -19,8 +19,8 @@ export interface Comparison {
   readonly value: string | number;
   /** Puts the value into the text of the query, so that partial indexes apply; only for a closed set of values. */
   readonly literal?: boolean;
-  /** The table of the column, if it is another one. */
-  readonly within?: TableKey;
+  /** The table of the column, if it is another one; its column `key` has the ids of the rows of the list. */
+  readonly join?: TableKey;
   /** Tables that all have this column; a row of any of them may match, and its `key` names the row of the list. */
   readonly anyOf?: readonly TableKey[];
 }
@@ -30,6 +30,8 @@ interface TableKey {
   readonly table: keyof Tables & string;
   readonly key: string;
 }
+
+export type JoinCondition = Comparison & { readonly join: NonNullable<Comparison['join']> };
 
 interface Absence {
   readonly column: string;
@@ -96,6 +98,8 @@ export interface ListRequest {
   readonly inBackground?: boolean;
   /** The column whose values are read if all keys of a filter are read, part by part. */
   readonly value?: string;
+  /** For a condition with a `join` that very many rows may match; decided by join-plan.ts. */
+  readonly joinPlan?: JoinPlan;
   /** For a condition on a part of a tree that is not a single category; decided by category-plan.ts. */
   readonly categoryPlan?: CategoryPlan;
   /** The conditions for statements, where they differ from `conditions`. */
@@ -104,7 +108,7 @@ export interface ListRequest {
   readonly locatedAt?: number;
 }
 
-/** Whether a filter is by an attribute, tag, or several values: no index has such rows in the order of the list. */
+/** Whether a filter is by an attribute, or by several values: no index has such rows in the order of the list. */
 export const hasSetCondition = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
   conditions.some(condition => condition.operator === 'attribute' || 'within' in condition);
 
@@ -125,6 +129,13 @@ export interface CategoryPlan {
   readonly isWide: boolean;
   /** Whether rows are listed there by a further category, in addition to their main one. */
   readonly hasFurther: boolean;
+  readonly background: boolean;
+}
+
+interface JoinPlan {
+  /** Whether rows are read in order and looked up in the other table, instead of being found there and sorted. */
+  readonly probed: boolean;
+  /** Whether it may take long, and must be read in the background. */
   readonly background: boolean;
 }
 

@@ -63,13 +63,15 @@ export interface Source {
  */
 export function buildSource(
   name: string,
-  request: Pick<ListRequest, 'conditions' | 'categoryPlan'>,
+  request: Pick<ListRequest, 'conditions' | 'joinPlan' | 'categoryPlan'>,
   argument: Argument,
 ): Source {
   const table = sql.table(name);
   const { categoryPlan } = request;
-  const isGathered = categoryPlan !== undefined && categoryPlan.kind !== 'probed';
+  const found = request.conditions.findIndex(condition => 'join' in condition);
+  const isGathered = found === -1 && categoryPlan !== undefined && categoryPlan.kind !== 'probed';
   const conditions = request.conditions.flatMap((condition, index) => {
+    if (index === found) return [];
     if (condition.column !== categoryColumn) return [buildConditionSql(condition, index, argument)];
     if (isGathered) return [];
     const hasFurther = categoryPlan?.hasFurther ?? true;
@@ -77,31 +79,54 @@ export function buildSource(
       ? [isListedBelow(getPlaces(condition, index, argument), hasFurther)]
       : [isListed(buildIds(condition, index, argument), hasFurther)];
   });
-  if (!isGathered) return { from: table, conditions, id: 'id' };
-  const index = request.conditions.findIndex(({ column }) => column === categoryColumn);
-  const condition = request.conditions[index];
-  if (condition === undefined) throw new Error('a plan for a part of a tree has no condition');
-  const ids = buildIds(condition, index, argument);
-  if (!categoryPlan.hasFurther)
-    return { from: table, conditions: [sql`category_id in (${ids})`, ...conditions], id: 'id' };
-  const listed = buildListedProductIds(ids);
+  const chosen = request.conditions[found];
+  if (isGathered) {
+    const index = request.conditions.findIndex(({ column }) => column === categoryColumn);
+    const condition = request.conditions[index];
+    if (condition === undefined) throw new Error('a plan for a part of a tree has no condition');
+    const ids = buildIds(condition, index, argument);
+    if (!categoryPlan.hasFurther)
+      return { from: table, conditions: [sql`category_id in (${ids})`, ...conditions], id: 'id' };
+    const listed = buildListedProductIds(ids);
+    return {
+      from: sql`(${listed}) as listed cross join ${table}`,
+      conditions: [sql`product_id = id`, ...conditions],
+      id: 'product_id',
+    };
+  }
+  if (chosen === undefined || chosen.operator !== '=' || chosen.join === undefined) {
+    return { from: table, conditions, id: 'id' };
+  }
+  const { key, table: other } = chosen.join;
+  const comparison = buildComparisonSql(chosen, found, argument);
+  if (request.joinPlan?.probed === true) {
+    const lookup = sql`(select true from ${sql.table(other)} where ${comparison}
+      and ${sql.ref(key)} = ${sql.ref(`${name}.id`)})`;
+    return { from: table, conditions: [...conditions, lookup], id: 'id' };
+  }
+  const isOne = sql`${sql.ref(key)} = id`;
   return {
-    from: sql`(${listed}) as listed cross join ${table}`,
-    conditions: [sql`product_id = id`, ...conditions],
-    id: 'product_id',
+    from: sql`${sql.table(other)} cross join ${table}`,
+    conditions: [comparison, isOne, ...conditions],
+    id: key,
   };
 }
 
+/** Counts the rows of a list; if the only condition is on another table, counts there instead of row by row. */
 export function buildCount(
   name: string,
   request: Pick<ListRequest, 'conditions' | 'categoryPlan'>,
   argument: Argument,
 ): RawBuilder<{ total: number }> {
+  const [only, ...others] = request.conditions;
   const buildTotal = (from: RawBuilder<unknown>, conditions: readonly RawBuilder<unknown>[]) =>
     sql<{ total: number }>`select cast(count(*) as integer) as total from ${from} ${buildWhere(conditions)}`;
+  if (only !== undefined && others.length === 0 && only.operator === '=' && only.join !== undefined)
+    return buildTotal(sql.table(only.join.table), [buildComparisonSql(only, 0, argument)]);
+  const isJoined = request.conditions.some(condition => 'join' in condition);
   const index = request.conditions.findIndex(({ column }) => column === categoryColumn);
   const condition = request.conditions[index];
-  if (condition === undefined || request.categoryPlan === undefined) {
+  if (isJoined || condition === undefined || request.categoryPlan === undefined) {
     const { from, conditions } = buildSource(name, request, argument);
     return buildTotal(from, conditions);
   }
@@ -135,7 +160,7 @@ function buildComparisonSql(condition: Comparison, index: number, argument: Argu
 
 /** @param value the SQL for the value */
 export function buildComparedSql(
-  { column, operator, within, anyOf = within && [within] }: Comparison,
+  { column, operator, anyOf }: Comparison,
   value: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return buildAnyOfSql(sql`${sql.ref(column)} ${sql.raw(operator)} ${value}`, anyOf);
