@@ -82,8 +82,8 @@ export function openSqlite(
   const writer = connect(file, alone);
   // Without a log, only SQLite knows the order in which data must reach the disk.
   writer.execute(`PRAGMA synchronous = ${alone ? 'FULL' : 'NORMAL'}`);
-  // An import appends rows, and reads few pages twice.
-  if (alone) writer.execute('PRAGMA cache_size = -8000');
+  // An import appends rows, and reads few pages twice. A COMMIT after pages were sorted looks through the whole cache.
+  writer.execute('PRAGMA cache_size = -6000');
   const checkpoint = createCheckpoints(writer, file);
   const reader = createSharedReader(connectReader(file, alone), file);
   const background = createBackgroundReader(file, reader.end);
