@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { onCatalog, type Place, productsOf, variantsOf } from '../cli/program.ts';
+import { countDraws } from './share.ts';
 
 /** Values of the columns that group rows, and the names of all other columns. The first column identifies a row. */
 interface Shop {
@@ -188,6 +189,6 @@ test.each(shops)('a second import of a $name file, and an import of its export, 
         expect(await contents(place)).toEqual(before);
       }),
     ),
-    { numRuns: 25 },
+    { numRuns: countDraws(25) },
   ),
 );

@@ -5,9 +5,10 @@ import { variantCalls } from '../../support/data/variants.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
+import { countDraws } from '../share.ts';
 
 /** For each list, this many reads must overlap with a write. */
-const enough = 80;
+const enough = countDraws(80);
 /** A prime number, so that all fields of each product change. */
 const products = 23;
 const names = ['status', 'brand', 'category', 'tag', 'attr.colour'] as const;

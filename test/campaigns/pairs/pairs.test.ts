@@ -10,6 +10,7 @@ import { createChecks } from '../../../src/cli/check/parts.ts';
 import { isObject } from '../../../src/json-object.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
+import { countDraws } from '../share.ts';
 import { orders, variants } from './goods.ts';
 import { createObserver, type Outcome, type Pair, ways } from './observe.ts';
 import { people } from './people.ts';
@@ -26,7 +27,7 @@ const areas: readonly (readonly [name: string, area: Area])[] = [
 const given = process.env.PAIR_ROUNDS;
 const only = process.env.PAIR_ONLY;
 /** How many pairs of each area are drawn. */
-const drawnPairs = 30;
+const drawnPairs = countDraws(30);
 /** So few that the clock, which advances with each round, does not reach the end of the access tokens. */
 const pairsPerService = 20;
 const draw = random(Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31)));

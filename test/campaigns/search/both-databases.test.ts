@@ -5,6 +5,7 @@ import { corpus, search, withCorpus } from '../../support/samples/search-corpus.
 import { anyTextOf } from '../../support/samples/texts.ts';
 import { hasPostgres } from '../../support/service/postgres.ts';
 import { databaseKinds } from '../../support/service/service.ts';
+import { countDraws } from '../share.ts';
 
 test.skipIf(!hasPostgres)(
   'any query finds the same on both databases',
@@ -58,7 +59,7 @@ test.skipIf(!hasPostgres)(
           expect(seen[0]?.status).toBe(text.includes('\u0000') || text.trim() === '' ? 400 : 200);
           expect(seen[1]).toEqual(seen[0]);
         }),
-        { numRuns: 80 },
+        { numRuns: countDraws(80) },
       );
     } finally {
       for (const service of services) await service.stop();
