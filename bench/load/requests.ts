@@ -182,7 +182,8 @@ async function subjectOf(
 
 function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
   const [node, bun] = bare.map(({ both }) => both.median);
-  const ratio = (value: number, to: number | undefined) => (to === undefined ? '–' : (value / to).toFixed(2));
+  // A short run may have measured no CPU time at all.
+  const ratio = (value: number, to = 0) => (to === 0 ? '–' : (value / to).toFixed(2));
   const row = (
     name: string,
     where: string,
