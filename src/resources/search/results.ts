@@ -95,17 +95,16 @@ export async function readResults(
   const question = { query, types: visible, synonyms, definitions, codes: codes.coded, completions };
   const words = await understand(tools, session, question);
   const documents = await tools.reader.documents(session);
-  const few = completions !== undefined;
   // A search for a code does not mean products that have only a part of it.
   const strict = codes.isWhole;
   const needed = words.filter(({ isName }) => !isName);
-  const request = { reader: tools.reader, session, words: needed, visible, types, documents, few, strict };
+  const request = { reader: tools.reader, session, words: needed, visible, types, documents, strict };
   const weights = weighWords(words, documents);
   const rankSome = async (some: readonly number[]) =>
     rankDocuments(await tools.scorablesOf(session, some, tools.documentsOf), weights);
   // Hits for a code in one piece show their name: most have the code only from a variant, in none of their texts.
   const found = { reader, marks: createWordTest(strict && words.length === 1 ? [] : words) };
-  if (few)
+  if (completions !== undefined)
     return {
       ...found,
       unfiltered: nothing,

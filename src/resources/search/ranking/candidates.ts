@@ -15,8 +15,6 @@ import { enoughHits, type GatherRequest, gather, likelyHits } from './gathered.t
 
 /** The most hits that are ranked; all others follow in the order of the index. */
 export const maxCandidates = 200;
-/** The same for a search that needs only some hits. */
-export const fewCandidates = 40;
 /** The most queries of the index for hits with fewer words. */
 const maxQuestions = 64;
 export interface Candidates {
@@ -35,8 +33,6 @@ export interface Candidates {
 export interface CandidateRequest extends GatherRequest {
   /** The types whose hits are returned: a subset of `visible`. */
   readonly types: readonly DocumentType[];
-  /** Whether some good hits are enough, without a total. */
-  readonly few: boolean;
   /** Whether hits must have all words, however few do. */
   readonly strict?: boolean;
 }
@@ -53,12 +49,6 @@ export async function findCandidates(request: CandidateRequest): Promise<Candida
   const { reader, session, visible } = request;
   const words = request.words.map(removeGuesses);
   const all = toExpression(words);
-  if (request.few && words.length > 0 && visible.length > 0) {
-    const some = await readLikeliest(request, words, fewCandidates);
-    const counts = countByType(some, visible);
-    if (some.length > 0)
-      return { positions: some, whole: some.length, all: undefined, expression: all, counts };
-  }
   const complete = await completeCandidates(request);
   if (complete !== undefined) return complete;
   const counts = await reader.counts(session, all, visible, computeSmallest(words));
