@@ -39,12 +39,6 @@ export interface DialectWords {
     descending: boolean,
     rare: boolean,
   ): RawBuilder<{ position: number }>;
-  /** How many documents of these types match in a range, up to a limit, and the position of the last of these. */
-  reach(
-    values: Omit<PageArguments<Part>, 'offset'>,
-    types: readonly number[],
-    rare: boolean,
-  ): RawBuilder<Reach>;
   /** The last document below a position. */
   lastPosition(below: Part): RawBuilder<{ position: number }>;
   /**
@@ -58,8 +52,6 @@ export interface DialectWords {
   documentsUpTo?(values: Omit<PageArguments<Part>, 'query' | 'offset'>): RawBuilder<{ total: number }>;
   /** How many documents of a range match. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
-  /** The same, up to `limit`; undefined if a long statement does not block other requests. */
-  countUpTo?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ total: number }>;
   /** Whether documents of one word are counted type by type: the index returns them in order, grouping would sort. */
   readonly countsWordsApart: boolean;
   /** How many documents of each type match, in one statement; undefined if counting each type alone is faster. */
@@ -118,11 +110,6 @@ export interface SpellingStatements {
 export interface Entry {
   readonly position: number;
   readonly word: string;
-}
-
-export interface Reach {
-  readonly total: number;
-  readonly last: number | null;
 }
 
 interface CommonWord {

@@ -119,19 +119,6 @@ export const postgresWords: DialectWords = {
       order by position + 0 ${order} limit ${hide.limit(limit)} offset ${hide.limit(offset)}`;
   },
 
-  reach({ query, low, high, limit }, types, rare) {
-    const isOfTypes = buildTypeFilter(types);
-    const hits = rare
-      ? sql`select position from search_index
-          where words @@ ${hide.query(query)} and position + 0 >= ${hide.position(low)}
-            and position + 0 < ${hide.position(high)} ${isOfTypes}
-          order by position + 0 limit ${hide.limit(limit)}`
-      : sql`select position from search_index
-          where words @@ ${query}::tsquery and position >= ${low} and position < ${high} ${isOfTypes}
-          order by position limit ${limit}`;
-    return sql`select cast(count(*) as integer) as total, max(position) as last from (${hits}) as hits`;
-  },
-
   lastPosition: below => sql`select coalesce(max(position), 0) as position from search_index
     where position < ${below}`,
 

@@ -115,11 +115,6 @@ export const sqliteWords: DialectWords = {
     select cast(count(*) as integer) as total from search_index
     where search_index match ${query} and rowid >= ${low} and rowid < ${high}`,
 
-  countUpTo: ({ query, low, high, limit }) => sql`
-    select cast(count(*) as integer) as total from (
-      select 1 from search_index where search_index match ${query} and rowid >= ${low} and rowid < ${high}
-      limit ${limit})`,
-
   countsWordsApart: true,
   // Each statement collects the documents of a prefix again, which takes longer than sorting them.
   countTypes: ({ query, low, high }) => sql`
@@ -127,12 +122,6 @@ export const sqliteWords: DialectWords = {
       select rowid >> 32 as type from search_index
       where search_index match ${query} and rowid >= ${low} and rowid < ${high}
     ) group by type`,
-
-  reach: (values, types) => sql`select cast(count(*) as integer) as total, max(position) as last from (
-    select rowid as position from search_index
-    where search_index match ${values.query} and rowid >= ${values.low} and rowid < ${values.high}
-      ${buildTypeFilter(types)}
-    order by rowid limit ${values.limit})`,
 
   lastPosition: below =>
     sql`select coalesce(max(id), 0) as position from search_index_docsize where id < ${below}`,

@@ -2,9 +2,8 @@
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
-import { type Arguments, prepareByShape, prepareQuery } from '../../prepared.ts';
+import { type Arguments, prepareQuery } from '../../prepared.ts';
 import { createCachedWords } from '../cached.ts';
-import type { PageArguments, Reach } from '../dialect.ts';
 import { type Expression, isOneWord, type Range } from '../expression.ts';
 import {
   type DocumentType,
@@ -15,6 +14,7 @@ import {
   toTypeNumbers,
   typeSpan,
 } from '../index.ts';
+import type { createReadStatements } from './statements.ts';
 
 /** The most documents of a word that are read. */
 export const reachLimit = 500;
@@ -57,14 +57,11 @@ interface Reading {
 
 export function createFrequencyReader(
   database: Pick<Database, 'build' | 'dialect'>,
+  { reachQuery }: Pick<ReturnType<typeof createReadStatements>, 'reachQuery'>,
   { isRare, refuseIfLong }: Reading,
 ) {
   const { build } = database;
   const words = getDialectWords(database);
-  const reachQuery = prepareByShape<Arguments & PageArguments<unknown>, Reach>(build, (shape, argument) => {
-    const [frequency, ...types] = shape.split(' ');
-    return words.reach(argument, types.map(Number), frequency === 'rare');
-  });
   const lastQuery = prepareQuery<{ below: number }, { position: number }>(build, ({ below }) =>
     words.lastPosition(below),
   );
@@ -93,7 +90,7 @@ export function createFrequencyReader(
     const query = words.text(expression);
     const frequency = (await isRare(session, expression)) ? 'rare' : 'common';
     const shape = `${frequency} ${toTypeNumbers(types).join(' ')}`;
-    const values = { query, ...toSpan(types), limit: reachLimit, offset: 0 };
+    const values = { query, ...toSpan(types), limit: reachLimit };
     const { total, last } = (await session.first(reachQuery(shape, values))) ?? { total: 0, last: null };
     if (total < reachLimit || last === null || getDocumentType(last) !== 'product') return total;
     return estimate(total, getDocumentId(last), await readLastProductId(session));

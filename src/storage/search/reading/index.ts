@@ -113,15 +113,15 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
 
   const readPrefixes = createPrefixReader(build, words);
   const isRare = createRarityTest(words, build, statements);
-  const frequencies = createFrequencyReader(database, { isRare, refuseIfLong });
+  const frequencies = createFrequencyReader(database, statements, { isRare, refuseIfLong });
 
   async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
     if (session.failOnLongRead !== true)
       return (await session.first(statements.countQuery({ query, ...range })))?.total ?? 0;
     const limit = shortReads + 1;
-    const total = (await session.first(statements.countUpToQuery({ query, ...range, limit })))?.total ?? 0;
-    if (total >= limit) throw new LongRead();
-    return total;
+    const reached = await session.first(statements.reachQuery('common', { query, ...range, limit }));
+    if (reached !== undefined && reached.total >= limit) throw new LongRead();
+    return reached?.total ?? 0;
   }
 
   const findCount = ({ seen }: SearchSession, query: string, type: DocumentType): number | undefined => {

@@ -5,6 +5,11 @@ import { type Arguments, prepareByShape, prepareQuery } from '../../prepared.ts'
 import type { PageArguments, Placed, Sample } from '../dialect.ts';
 import type { getDialectWords } from '../index.ts';
 
+interface Reach {
+  readonly total: number;
+  readonly last: number | null;
+}
+
 type Spanned = { query: string; low: number; high: number };
 
 export function createReadStatements(build: Database['build'], words: ReturnType<typeof getDialectWords>) {
@@ -30,15 +35,21 @@ export function createReadStatements(build: Database['build'], words: ReturnType
       build,
       argument => words.countTypes?.(argument) ?? sql`select ${argument.query}`,
     ),
-    countUpToQuery: prepareQuery<Spanned & { limit: number }, { total: number }>(
-      build,
-      argument => words.countUpTo?.(argument) ?? words.count(argument),
-    ),
     pageQuery: prepareByShape<Arguments & PageArguments<unknown>, { position: number }>(
       build,
       (shape, argument) => {
         const [direction, frequency, ...types] = shape.split(' ');
         return words.page(argument, types.map(Number), direction === 'down', frequency === 'rare');
+      },
+    ),
+    /** How many documents match in a range, up to a limit, and the position of the last of these. */
+    reachQuery: prepareByShape<Arguments & Omit<PageArguments<unknown>, 'offset'>, Reach>(
+      build,
+      (shape, { query, low, high, limit }) => {
+        const [frequency, ...types] = shape.split(' ');
+        const page = { query, low, high, limit, offset: sql.lit(0) };
+        const hits = words.page(page, types.map(Number), false, frequency === 'rare');
+        return sql`select cast(count(*) as integer) as total, max(position) as last from (${hits}) as hits`;
       },
     ),
     sampleQuery: prepareQuery<Spanned, Sample>(
