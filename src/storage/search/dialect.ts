@@ -15,6 +15,8 @@ export interface PageArguments<Value> {
 
 /** The statements of a search index in one dialect. Positions: see index.ts. */
 export interface DialectWords {
+  /** Whether a statement blocks all other requests. */
+  readonly blocksEventLoop: boolean;
   tables(): Part[];
   /** Merges the pieces that many writes have left, so that searches read fewer of them. */
   compact(): Part[];
@@ -48,8 +50,6 @@ export interface DialectWords {
   commonWords?(): RawBuilder<CommonWord>;
   /** Tests a sample of the documents between two positions; undefined if it makes no difference. */
   sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
-  /** How many documents there are between two positions, up to a limit; undefined if it makes no difference. */
-  documentsUpTo?(values: Omit<PageArguments<Part>, 'query' | 'offset'>): RawBuilder<{ total: number }>;
   /** How many documents of a range match. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
   /** Whether documents of one word are counted type by type: the index returns them in order, grouping would sort. */
@@ -65,8 +65,6 @@ export interface DialectWords {
   /** The same as rows, in the order of words; defined if `longerWords` is. */
   entriesOf?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<Entry>;
   readonly spellings: SpellingStatements;
-  /** An upper bound of the documents of these types; undefined if a long statement does not block other requests. */
-  documents?(types: readonly string[]): RawBuilder<{ total: number }>;
   /**
    * The documents of several queries, up to a limit for each; undefined if a statement for each query costs no more.
    */

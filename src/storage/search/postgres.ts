@@ -79,6 +79,7 @@ async function* readEntries(session: Session, build: Builder): AsyncGenerator<En
 }
 
 export const postgresWords: DialectWords = {
+  blocksEventLoop: false,
   spellings,
 
   tables: () => [
@@ -137,9 +138,6 @@ export const postgresWords: DialectWords = {
     cross join lateral (select words from search_index
       where position >= span.first + floor((span.last - span.first) * step / 8)
       order by position limit 32) as sampled`,
-
-  documentsUpTo: ({ low, high, limit }) => sql`select cast(count(*) as integer) as total from (
-    select 1 from search_index where position >= ${low} and position < ${high} limit ${limit}) as documents`,
 
   count: ({ query, low, high }) => sql`
     select cast(count(*) as integer) as total from search_index

@@ -83,6 +83,7 @@ async function* readEntries(session: Session, build: Builder): AsyncGenerator<En
 }
 
 export const sqliteWords: DialectWords = {
+  blocksEventLoop: true,
   spellings,
 
   tables: () => [
@@ -142,7 +143,4 @@ export const sqliteWords: DialectWords = {
 
   instances: ({ word, limit }) => sql`select count(*) as total from (select 1 from search_terms
     where term >= ${word} and term <= ${word} || ${'\u{10ffff}'} limit ${limit})`,
-
-  documents: types => sql`select coalesce(sum(seq), 0) as total from sqlite_sequence
-    where name in (${sql.join(types.map(type => sql.lit(type === 'archived' ? 'products' : `${type}s`)))})`,
 };

@@ -58,7 +58,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
 
   /** Documents of other types with a word that is in memory. */
   async function readOthers(session: SearchSession, word: string): Promise<Others> {
-    if (await reader.isEmpty(session, otherTypes)) return [];
+    if ((await reader.documentsAtMost(session, otherTypes)) === 0) return [];
     const seen = words.othersSeen();
     const cached = othersOfWords.get(word);
     if (cached?.seen === seen) return cached.others;

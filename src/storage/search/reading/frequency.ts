@@ -19,12 +19,10 @@ import type { createReadStatements } from './statements.ts';
 /** The most documents of a word that are read. */
 export const reachLimit = 500;
 const cachedFrequencies = 10_000;
-/** Ranges of types: there are fewer than this. */
-const cachedRanges = 1000;
+/** There are fewer types than this. */
+const cachedTypes = 20;
 /** Documents that may be read while other requests wait: SQLite reads a million in 20 to 100 ms. */
 export const shortReads = 20_000;
-/** Documents that are tested one by one in about a millisecond. */
-const fewTested = 1000;
 /** How often the frequency of a common word is used in spite of changes, before it is counted again. */
 const maxUses = 500;
 
@@ -67,23 +65,17 @@ export function createFrequencyReader(
   );
   const cached = new LRUCache<string, Known>({ max: cachedFrequencies });
 
-  const upToQuery = prepareQuery<Range & { readonly limit: number } & Arguments, { total: number }>(
-    build,
-    argument => words.documentsUpTo?.(argument) ?? sql`select ${argument.limit}`,
-  );
-  const keepFew = createCachedWords<boolean>(cachedRanges);
-  const keepLast = createCachedWords<number>(cachedRanges);
+  const keepLast = createCachedWords<number>(cachedTypes);
 
-  /** The last document before a position, or 0. */
-  const readLastBefore = (session: SearchSession, below: number): Promise<number> =>
-    keepLast(
-      session.seen,
-      String(below),
-      async () => (await session.first(lastQuery({ below })))?.position ?? 0,
-    );
-  async function readLastProductId(session: SearchSession): Promise<number> {
-    const position = await readLastBefore(session, toSpan(['product']).high);
-    return position < typeSpan ? 0 : getDocumentId(position);
+  /** The most documents of these types that there can be: how many there have ever been, as far as ids show it. */
+  async function documentsAtMost(session: SearchSession, types: readonly DocumentType[]): Promise<number> {
+    let total = 0;
+    for (const type of types) {
+      const { low, high } = toSpan([type]);
+      const readLast = async () => (await session.first(lastQuery({ below: high })))?.position ?? 0;
+      total += Math.max(0, (await keepLast(session.seen, type, readLast)) - low);
+    }
+    return total;
   }
 
   async function read(session: SearchSession, expression: Expression, types: readonly DocumentType[]) {
@@ -93,29 +85,13 @@ export function createFrequencyReader(
     const values = { query, ...toSpan(types), limit: reachLimit };
     const { total, last } = (await session.first(reachQuery(shape, values))) ?? { total: 0, last: null };
     if (total < reachLimit || last === null || getDocumentType(last) !== 'product') return total;
-    return estimate(total, getDocumentId(last), await readLastProductId(session));
-  }
-
-  /** Whether documents of these types are so few that testing all is cheaper than collecting those of a word. */
-  async function areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean> {
-    if (words.documentsUpTo === undefined) return false;
-    const range = toSpan(types);
-    return keepFew(session.seen, `${range.low} ${range.high}`, async () => {
-      const total = (await session.first(upToQuery({ ...range, limit: fewTested })))?.total ?? 0;
-      return total < fewTested;
-    });
+    return estimate(total, getDocumentId(last), await documentsAtMost(session, ['product']));
   }
 
   return {
     /** About how many documents there are: how many products there have ever been. */
-    documents: readLastProductId,
-    /** Whether testing the documents of these types one by one is cheaper. */
-    areFew,
-    /** Whether there are no documents of these types. */
-    async isEmpty(session: SearchSession, types: readonly DocumentType[]): Promise<boolean> {
-      const { low, high } = toSpan(types);
-      return types.length === 0 || (await readLastBefore(session, high)) < low;
-    },
+    documents: (session: SearchSession) => documentsAtMost(session, ['product']),
+    documentsAtMost,
     /**
      * About how many documents of these types match; if they are few, exactly how many.
      * @param smallest how many documents have the rarest of several words, if known

@@ -2,7 +2,6 @@
  * Reads the search index: pages of positions, and how many there are. Counting the documents of a frequent word takes
  * long, so counts are cached until `seen` changes.
  */
-import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
 import { createCachedWords } from '../cached.ts';
@@ -94,6 +93,8 @@ const cachedBeginnings = 5000;
 const fewLonger = 16;
 /** The most documents that a session that fails on long reads may collect for a prefix. */
 const fewInstances = 2000;
+/** Documents that are tested one by one in about a millisecond. */
+const fewTested = 1000;
 /** The most documents of each word when several are read together. */
 export const maxDocuments = 2001;
 /** The most hits that a session that fails on long reads may skip. */
@@ -107,7 +108,6 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   const cached = new LRUCache<string, { readonly seen: number; readonly total: number }>({
     max: cachedCounts,
   });
-  const documentsQueries = new Map<string, CompiledQuery<{ total: number }>>();
   const statements = createReadStatements(build, words);
   const countInstances = createInstanceCounter(statements);
 
@@ -155,15 +155,13 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     types: readonly DocumentType[],
     expression?: Expression,
   ): Promise<void> {
-    if (session.failOnLongRead !== true || words.documents === undefined) return;
+    if (session.failOnLongRead !== true) return;
     if (expression !== undefined && (await hasFew(session, expression, countInstances))) return;
-    const { documents } = words;
-    const query = documentsQueries.getOrInsertComputed(types.join(), () => documents(types).compile(build));
-    if (((await session.first(query))?.total ?? 0) > shortReads) throw new LongRead();
+    if ((await frequencies.documentsAtMost(session, types)) > shortReads) throw new LongRead();
   }
 
   const reader: SearchReader = {
-    blocksEventLoop: words.documents !== undefined,
+    blocksEventLoop: words.blocksEventLoop,
 
     among(session, group, positions, types, within) {
       const range = { low: positions[0] ?? 0, high: (positions.at(-1) ?? 0) + 1 };
@@ -183,7 +181,8 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
       if (low >= high) return [];
       const query = words.text(expression);
       const isFew = smallest !== undefined && smallest <= reachLimit;
-      const isWalked = low >= toSpan(['product']).high && (await frequencies.areFew(session, types));
+      const isWalked =
+        low >= toSpan(['product']).high && (await frequencies.documentsAtMost(session, types)) <= fewTested;
       const frequency = !isWalked && (isFew || (await isRare(session, expression))) ? 'rare' : 'common';
       const shape = `${descending ? 'down' : 'up'} ${frequency} ${toTypeNumbers(types).join(' ')}`;
       const values = { query, low, high, limit, offset };
