@@ -1,6 +1,5 @@
 /** Counts the documents that have a word; for common words, it estimates the number from the first documents. */
 import { sql } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
 import { type Arguments, prepareQuery } from '../../prepared.ts';
 import { createCachedWords } from '../cached.ts';
@@ -23,8 +22,6 @@ const cachedFrequencies = 10_000;
 const cachedTypes = 20;
 /** Documents that may be read while other requests wait: SQLite reads a million in 20 to 100 ms. */
 export const shortReads = 20_000;
-/** How often the frequency of a common word is used in spite of changes, before it is counted again. */
-const maxUses = 500;
 
 /**
  * The session of one search: a new object for each search, by which its results are cached. `failOnLongRead`: reads
@@ -37,12 +34,6 @@ export interface SearchSession extends Session {
 }
 
 export type FrequencyReader = ReturnType<typeof createFrequencyReader>;
-
-interface Known {
-  readonly seen: number;
-  readonly total: number;
-  uses: number;
-}
 
 interface Reading {
   isRare(session: SearchSession, expression: Expression): Promise<boolean>;
@@ -63,8 +54,7 @@ export function createFrequencyReader(
   const lastQuery = prepareQuery<{ below: number }, { position: number }>(build, ({ below }) =>
     words.lastPosition(below),
   );
-  const cached = new LRUCache<string, Known>({ max: cachedFrequencies });
-
+  const keepFrequency = createCachedWords<number>(cachedFrequencies);
   const keepLast = createCachedWords<number>(cachedTypes);
 
   /** The most documents of these types that there can be: how many there have ever been, as far as ids show it. */
@@ -103,18 +93,10 @@ export function createFrequencyReader(
       smallest: number = Number.POSITIVE_INFINITY,
     ): Promise<number> {
       const query = words.text(expression);
-      const { seen } = session;
-      const key = `${types.join()} ${query}`;
-      const known = cached.get(key);
-      if (known !== undefined) {
-        known.uses += 1;
-        if (known.seen === seen) return known.total;
-        if (known.total >= reachLimit && known.uses < maxUses) return known.total;
-      }
-      if (!isOneWord(expression) && smallest > shortReads) await refuseIfLong(session, types, expression);
-      const total = await read(session, expression, types);
-      if (seen !== undefined) cached.set(key, { seen, total, uses: 0 });
-      return total;
+      return keepFrequency(session.seen, `${types.join()} ${query}`, async () => {
+        if (!isOneWord(expression) && smallest > shortReads) await refuseIfLong(session, types, expression);
+        return read(session, expression, types);
+      });
     },
   };
 }
