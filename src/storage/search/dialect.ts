@@ -52,8 +52,6 @@ export interface DialectWords {
   sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
   /** How many documents of a range match. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
-  /** Whether documents of one word are counted type by type: the index returns them in order, grouping would sort. */
-  readonly countsWordsApart: boolean;
   /** How many documents of each type match, in one statement; undefined if counting each type alone is faster. */
   countTypes?(
     values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>,

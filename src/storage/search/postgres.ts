@@ -143,7 +143,6 @@ export const postgresWords: DialectWords = {
     select cast(count(*) as integer) as total from search_index
     where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
 
-  countsWordsApart: false,
   countTypes: ({ query, low, high }) => sql`
     select cast(floor(position / 4294967296) as integer) as type, cast(count(*) as integer) as total
     from search_index

@@ -116,14 +116,6 @@ export const sqliteWords: DialectWords = {
     select cast(count(*) as integer) as total from search_index
     where search_index match ${query} and rowid >= ${low} and rowid < ${high}`,
 
-  countsWordsApart: true,
-  // Each statement collects the documents of a prefix again, which takes longer than sorting them.
-  countTypes: ({ query, low, high }) => sql`
-    select type, cast(count(*) as integer) as total from (
-      select rowid >> 32 as type from search_index
-      where search_index match ${query} and rowid >= ${low} and rowid < ${high}
-    ) group by type`,
-
   lastPosition: below =>
     sql`select coalesce(max(id), 0) as position from search_index_docsize where id < ${below}`,
 

@@ -66,7 +66,6 @@ export async function completeCandidates(request: CandidateRequest): Promise<Can
   if (gathered !== undefined && gathered.all.length <= maxCandidates)
     return collectFewCandidates(request, all, gathered.all, gathered.some);
   const smallest = computeSmallest(words);
-  if ((await reader.cached(session, all, visible, smallest)) !== undefined) return undefined;
   const first = await reader.page(session, all, visible, { limit: maxCandidates + 1, smallest });
   return first.length > maxCandidates ? undefined : collectFewCandidates(request, all, first, []);
 }

@@ -12,7 +12,7 @@ import { isProduct } from '../sources.ts';
 const readAtOnce = 10_000;
 
 /** Reads hits, with or without filters. */
-export type HitReader = Pick<SearchReader, 'page' | 'among' | 'counts' | 'cached'>;
+export type HitReader = Pick<SearchReader, 'page' | 'among' | 'counts'>;
 
 interface Wanted {
   readonly session: SearchSession;
@@ -76,6 +76,5 @@ export function createFilteredReader(reader: HitReader, matches: (id: number) =>
       return counts;
     },
     among: reader.among,
-    cached: async () => undefined,
   };
 }

@@ -107,12 +107,8 @@ export function addCodesToReader(
 
     async counts(session, expression, types, smallest) {
       const counts = await reader.counts(session, expression, types, smallest);
-      return addCounts(counts, await findMore(expression, types));
-    },
-
-    async cached(session, expression, types, smallest) {
-      const counts = await reader.cached(session, expression, types, smallest);
-      return counts && addCounts(counts, await findMore(expression, types));
+      const added = countByType(await findMore(expression, types), types);
+      return new Map(types.map(type => [type, (counts.get(type) ?? 0) + (added.get(type) ?? 0)]));
     },
 
     async frequency(session, expression, types, smallest) {
@@ -120,14 +116,6 @@ export function addCodesToReader(
       return total + (await findMore(expression, types)).length;
     },
   };
-}
-
-function addCounts(
-  counts: ReadonlyMap<DocumentType, number>,
-  positions: readonly number[],
-): Map<DocumentType, number> {
-  const added = countByType(positions, [...counts.keys()]);
-  return new Map([...counts].map(([type, count]) => [type, count + (added.get(type) ?? 0)]));
 }
 
 /** Adds these codes to the features of products. */

@@ -136,10 +136,5 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
         ]),
       );
     },
-
-    async cached(session, expression, types, smallest) {
-      const found = types.includes('product') ? await match(session, expression) : undefined;
-      return found === undefined ? reader.cached(session, expression, types, smallest) : undefined;
-    },
   };
 }

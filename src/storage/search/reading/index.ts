@@ -2,7 +2,6 @@
  * Reads the search index: pages of positions, and how many there are. Counting the documents of a frequent word takes
  * long, so counts are cached until `seen` changes.
  */
-import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
 import { createCachedWords } from '../cached.ts';
 import { type Choice, type Expression, isOneWord, type Range } from '../expression.ts';
@@ -57,14 +56,7 @@ export interface SearchReader extends FrequencyReader {
     expression: Expression,
     types: readonly DocumentType[],
     smallest?: number,
-  ): Promise<Map<DocumentType, number>>;
-  /** The same if it is cached, and so costs little even for very many; else undefined. */
-  cached(
-    session: SearchSession,
-    expression: Expression,
-    types: readonly DocumentType[],
-    smallest?: number,
-  ): Promise<Map<DocumentType, number> | undefined>;
+  ): Promise<ReadonlyMap<DocumentType, number>>;
   /** The longer words that begin with this one; undefined if they are many, or not worth knowing. */
   longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
   /**
@@ -105,9 +97,7 @@ const shortReadRows = 5000;
 export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
   const { build } = database;
   const words = getDialectWords(database);
-  const cached = new LRUCache<string, { readonly seen: number; readonly total: number }>({
-    max: cachedCounts,
-  });
+  const keepCounts = createCachedWords<ReadonlyMap<DocumentType, number>>(cachedCounts);
   const statements = createReadStatements(build, words);
   const countInstances = createInstanceCounter(statements);
 
@@ -124,28 +114,18 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     return reached?.total ?? 0;
   }
 
-  const findCount = ({ seen }: SearchSession, query: string, type: DocumentType): number | undefined => {
-    const known = cached.get(toKey(type, query));
-    return known !== undefined && known.seen === seen ? known.total : undefined;
-  };
-  const keepCount = ({ seen }: SearchSession, query: string, type: DocumentType, total: number): number => {
-    if (seen !== undefined) cached.set(toKey(type, query), { seen, total });
-    return total;
-  };
-
-  /** Counts all types at once and caches the counts. */
+  /** Counts all types by one statement, where that is faster than counting each alone. */
   async function countTogether(session: SearchSession, query: string, types: readonly DocumentType[]) {
     const rows = await session.all(statements.countTypesQuery({ query, ...toSpan(types) }));
     const getTotal = (type: DocumentType) => rows.find(row => row.type === toTypeNumber(type))?.total ?? 0;
-    return new Map(types.map(type => [type, keepCount(session, query, type, getTotal(type))]));
+    return new Map(types.map(type => [type, getTotal(type)]));
   }
 
   async function countApart(session: SearchSession, query: string, types: readonly DocumentType[]) {
     const counts = new Map<DocumentType, number>();
     for (const type of types) {
-      const known = findCount(session, query, type);
-      const total = known ?? (await countBetween(session, query, toSpan([type])));
-      counts.set(type, keepCount(session, query, type, total));
+      const isAny = (await frequencies.documentsAtMost(session, [type])) > 0;
+      counts.set(type, isAny ? await countBetween(session, query, toSpan([type])) : 0);
     }
     return counts;
   }
@@ -190,20 +170,12 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     },
 
     async counts(session, expression, types, smallest) {
-      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfLong(session, types, expression);
       const query = words.text(expression);
-      const isTogether = words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression));
-      const isKnown = types.every(type => findCount(session, query, type) !== undefined);
-      return isTogether && !isKnown
-        ? countTogether(session, query, types)
-        : countApart(session, query, types);
-    },
-
-    async cached(session, expression, types, smallest) {
-      const query = words.text(expression);
-      if (!types.every(type => findCount(session, query, type) !== undefined)) return undefined;
-      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfLong(session, types);
-      return countApart(session, query, types);
+      return keepCounts(session.seen, `${types.join()} ${query}`, async () => {
+        if (!isOneWord(expression) && !isShort(smallest)) await refuseIfLong(session, types, expression);
+        const count = words.countTypes === undefined ? countApart : countTogether;
+        return count(session, query, types);
+      });
     },
 
     seen: () => undefined,
@@ -280,5 +252,3 @@ async function hasFew(
 
 /** Whether the rarest of several words has so few documents that searching for all words is quick. */
 const isShort = (smallest: number | undefined): boolean => smallest !== undefined && smallest <= shortReads;
-
-const toKey = (type: string, query: string) => `${type} ${query}`;
