@@ -50,9 +50,9 @@ export interface DialectWords {
   commonWords?(): RawBuilder<CommonWord>;
   /** Tests a sample of the documents between two positions; undefined if it makes no difference. */
   sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
-  /** How many documents of a range match. */
-  count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
-  /** How many documents of each type match, in one statement; undefined if counting each type alone is faster. */
+  /** How many documents of a range match; undefined if counting all types in one statement is faster. */
+  count?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
+  /** How many documents of each type match; defined if `count` is not. */
   countTypes?(
     values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>,
   ): RawBuilder<{ type: number; total: number }>;

@@ -139,10 +139,6 @@ export const postgresWords: DialectWords = {
       where position >= span.first + floor((span.last - span.first) * step / 8)
       order by position limit 32) as sampled`,
 
-  count: ({ query, low, high }) => sql`
-    select cast(count(*) as integer) as total from search_index
-    where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
-
   countTypes: ({ query, low, high }) => sql`
     select cast(floor(position / 4294967296) as integer) as type, cast(count(*) as integer) as total
     from search_index

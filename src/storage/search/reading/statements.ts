@@ -27,9 +27,9 @@ export function createReadStatements(build: Database['build'], words: ReturnType
       build,
       argument => words.instances?.(argument) ?? sql`select ${argument.word}, ${argument.limit}`,
     ),
-    countQuery: prepareQuery<{ query: string; low: number; high: number }, { total: number }>(
+    countQuery: prepareQuery<Spanned, { total: number }>(
       build,
-      argument => words.count(argument),
+      argument => words.count?.(argument) ?? sql`select ${argument.query}`,
     ),
     countTypesQuery: prepareQuery<Spanned, { type: number; total: number }>(
       build,
