@@ -111,18 +111,15 @@ export function walkPlaces(
   if (main === undefined || later === undefined) return;
   const [span, other] = [findPlaces(main, word), findPlaces(later, laterWord)];
   let [at, then] = [span.low, other.low];
-  let isWanted = true;
-  while (isWanted && at < span.high && then < other.high) {
-    const [place = 0, laterPlace = 0] = [main.places[at], later.places[then]];
-    const isMain = isBefore(main, place, later, laterPlace);
-    if (isMain) at++;
-    else then++;
-    if (isMain) isWanted = main.qualities[place] === gone || visit(0, place);
-    else isWanted = visit(1, laterPlace);
+  for (let isWanted = true; isWanted && (at < span.high || then < other.high); ) {
+    const place = at < span.high ? main.places[at] : undefined;
+    const laterPlace = then < other.high ? later.places[then] : undefined;
+    if (laterPlace === undefined || (place !== undefined && isBefore(main, place, later, laterPlace))) {
+      at++;
+      isWanted = place === undefined || main.qualities[place] === gone || visit(0, place);
+    } else {
+      then++;
+      isWanted = visit(1, laterPlace);
+    }
   }
-  for (; isWanted && at < span.high; at++) {
-    const place = main.places[at] ?? 0;
-    isWanted = main.qualities[place] === gone || visit(0, place);
-  }
-  for (; isWanted && then < other.high; then++) isWanted = visit(1, later.places[then] ?? 0);
 }
