@@ -6,7 +6,6 @@ import { sql } from 'kysely';
 import { decodeKey } from '../../../attribute-key.ts';
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import type { Database } from '../../../storage/database.ts';
-import { prepareByShape } from '../../../storage/prepared.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
@@ -71,19 +70,6 @@ export function createNameFinder(
   stems: Pick<Stems, 'keysOf' | 'isFiller'>,
 ): NameFinder {
   const used = createUsedAttributes(database);
-  const valueQuery = prepareByShape<Readonly<Record<string, string>>, { found: number }>(
-    database.build,
-    (shape, argument) => {
-      const [keys = 0, count = 0] = shape.split(' ').map(Number);
-      const listed = Array.from({ length: keys }, (_, at) => argument[`key${at}`]);
-      const ranges = Array.from(
-        { length: count },
-        (_, at) => sql`exists (select 1 from product_attributes where key in (${sql.join(listed)})
-          and value >= ${argument[`low${at}`]} and value < ${argument[`high${at}`]})`,
-      );
-      return sql<{ found: number }>`select 1 as found where ${sql.join(ranges, sql` or `)}`;
-    },
-  );
   let known: Known | undefined;
 
   async function readKnown({ seen }: SearchSession, definitions: Definitions): Promise<Known> {
@@ -95,14 +81,13 @@ export function createNameFinder(
 
   /** Whether a value of one of the attributes is in one of the ranges. */
   async function isValue(session: SearchSession, keys: readonly string[], ranges: readonly TextRange[]) {
-    const ends = ranges.flatMap(({ low, high }, at) => [
-      [`low${at}`, low],
-      [`high${at}`, high],
-    ]);
     for (const some of splitIntoParts(keys, maxKeysAtOnce)) {
-      const values = Object.fromEntries([...ends, ...some.map((key, at) => [`key${at}`, key])]);
-      if ((await session.first(valueQuery(`${some.length} ${ranges.length}`, values))) !== undefined)
-        return true;
+      const tests = ranges.map(
+        ({ low, high }) => sql`exists (select 1 from product_attributes where key in (${sql.join(some)})
+          and value >= ${low} and value < ${high})`,
+      );
+      const query = sql<{ found: number }>`select 1 as found where ${sql.join(tests, sql` or `)}`;
+      if ((await session.first(query.compile(database.build))) !== undefined) return true;
     }
     return false;
   }

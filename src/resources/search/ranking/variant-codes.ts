@@ -5,7 +5,6 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
-import { prepareByShape } from '../../../storage/prepared.ts';
 import { createCachedWords } from '../../../storage/search/cached.ts';
 import { type DocumentType, toPosition } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
@@ -37,14 +36,6 @@ interface Found {
 
 /** @returns a lookup of the codes in a query, for products of some types */
 export function createCodeLookup({ build }: Pick<Database, 'build'>) {
-  const findVariants = prepareByShape<Readonly<Record<string, string>>, Found>(build, (shape, argument) => {
-    const [codes = 0, gtins = 0, beginnings = 0] = shape.split(' ').map(Number);
-    return buildLookup({
-      codes: listNames('code', codes).map(name => argument[name]),
-      gtins: listNames('gtin', gtins).map(name => argument[name]),
-      beginnings: listNames('low', beginnings).map((name, at) => [argument[name], argument[`high${at}`]]),
-    });
-  });
   const any = sql<{ found: number }>`select 1 as found from product_variants where code is not null limit 1`;
   const anyQuery = any.compile(build);
   const keepAny = createCachedWords<boolean>(1);
@@ -59,14 +50,7 @@ export function createCodeLookup({ build }: Pick<Database, 'build'>) {
     const gtins = padList(runs.flatMap(({ gtin }) => gtin ?? []));
     const beginnings = isAny ? runs.filter(({ isLast }) => isLast).map(({ word }) => word) : [];
     if (codes.length === 0 && gtins.length === 0) return [];
-    const values = Object.fromEntries([
-      ...codes.map((code, at) => [`code${at}`, code]),
-      ...gtins.map((gtin, at) => [`gtin${at}`, gtin]),
-      ...beginnings.map((low, at) => [`low${at}`, low]),
-      ...beginnings.map((low, at) => [`high${at}`, low + lastCharacter]),
-    ]);
-    const shape = `${codes.length} ${gtins.length} ${beginnings.length}`;
-    return session.all(findVariants(shape, values));
+    return session.all(buildLookup({ codes, gtins, beginnings }).compile(build));
   }
 
   return async (session: SearchSession, query: string, types: readonly DocumentType[]): Promise<Codes> => {
@@ -116,9 +100,6 @@ function toBegun([{ word, places }, codes]: readonly [Run, ReadonlySet<string>])
 
 const createSet = () => new Set<string>();
 
-const listNames = (name: string, count: number): string[] =>
-  Array.from({ length: count }, (_, at) => `${name}${at}`);
-
 /** Repeats the last element until the length is a power of two, so that there are few statements to prepare. */
 function padList(list: readonly string[]): string[] {
   const filled = [...list];
@@ -127,9 +108,9 @@ function padList(list: readonly string[]): string[] {
 }
 
 interface Wanted {
-  readonly codes: readonly unknown[];
-  readonly gtins: readonly unknown[];
-  readonly beginnings: readonly (readonly unknown[])[];
+  readonly codes: readonly string[];
+  readonly gtins: readonly string[];
+  readonly beginnings: readonly string[];
 }
 
 /** One statement for all lists: each list takes a few seeks in an index. */
@@ -146,9 +127,9 @@ function buildLookup({ codes, gtins, beginnings }: Wanted): RawBuilder<Found> {
       sql`select id as product_id, gtin as found, sku from products
         where gtin in (${sql.join(gtins)}) order by id limit ${limit}`,
     );
-  for (const [low, high] of beginnings)
+  for (const beginning of beginnings)
     parts.push(sql`select product_id, code as found, sku from product_variants
-      where code > ${low} and code < ${high} order by code limit ${limit}`);
+      where code > ${beginning} and code < ${beginning + lastCharacter} order by code limit ${limit}`);
   const all = parts.map((part, at) => sql`select * from (${part}) as ${sql.raw(`part${at}`)}`);
   // SQLite keeps the order of a cross join; of another join, it might read all products first.
   return sql<Found>`select wanted.found, wanted.sku, products.id, products.status
