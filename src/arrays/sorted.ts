@@ -37,3 +37,7 @@ export function mergeInOrder(
   for (; other < others.length; other++) merged[length++] = others[other] ?? 0;
   return merged;
 }
+
+/** The numbers of all lists in ascending order, each once. */
+export const mergeDistinct = (lists: readonly (readonly number[])[]): number[] =>
+  [...new Set(lists.flat())].sort((a, b) => a - b);

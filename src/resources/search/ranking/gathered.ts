@@ -1,4 +1,5 @@
 /** Finds hits for several words by reading all documents of the rare ones. */
+import { mergeDistinct } from '../../../arrays/sorted.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import {
@@ -59,7 +60,7 @@ export async function gather(request: GatherRequest): Promise<Gathered | undefin
     if (positions.length >= maxRead) return undefined;
     read.push(positions);
   }
-  const readPositions = read.length === 1 ? (read[0] ?? []) : mergePositions(read);
+  const readPositions = read.length === 1 ? (read[0] ?? []) : mergeDistinct(read);
   // The last word is also a prefix, of which very many documents may have one. Hits with the others would leave no room
   // for these: some are enough.
   const begun =
@@ -67,7 +68,7 @@ export async function gather(request: GatherRequest): Promise<Gathered | undefin
   const others: (readonly number[])[] = [];
   for (const word of begun)
     others.push(await reader.page(session, [getChoices(word)], visible, { limit: enoughHits }));
-  const positions = begun.length === 0 ? readPositions : mergePositions([readPositions, ...others]);
+  const positions = begun.length === 0 ? readPositions : mergeDistinct([readPositions, ...others]);
   const any = [...rare, ...begun].flatMap(getChoices);
   /** For each position, which of the words it has: one bit for each. */
   const had = new Uint32Array(positions.length);
@@ -86,9 +87,6 @@ export async function gather(request: GatherRequest): Promise<Gathered | undefin
   const whole = await keepCertain({ reader, session, visible }, words, all);
   return { all: whole, some: whole === all ? some : [...omit(all, whole), ...some].slice(0, enoughHits) };
 }
-
-const mergePositions = (lists: readonly (readonly number[])[]): number[] =>
-  [...new Set(lists.flat())].sort((a, b) => a - b);
 
 /** Of hits that have all words, some perhaps only by guesses, keeps those that have all without guesses. */
 async function keepCertain(

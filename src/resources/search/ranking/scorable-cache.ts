@@ -9,7 +9,6 @@ import type { SearchSession } from '../../../storage/search/reading/frequency.ts
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { takeTurn } from '../../../turns/index.ts';
-import { splitIntoParts } from '../../../turns/slices.ts';
 import { products } from '../../products/row.ts';
 import { type DocumentReader, isProduct } from '../sources.ts';
 import { createFeatureReader, type Features } from './features.ts';
@@ -27,8 +26,6 @@ export type ScorableReader = (
 
 /** The most bytes of cached features. */
 const cacheSize = 48 * 1024 * 1024;
-/** Documents per read: a slow disk seeks for each. */
-const readAtOnce = 32;
 /** Bytes that a document takes in addition to its words. */
 const knownBytes = 600;
 
@@ -65,16 +62,13 @@ export function createScorableReader(
       else absent.push(position);
     }
     if (absent.length === 0) return found;
-    for (const some of splitIntoParts(absent, readAtOnce)) {
-      for (const [position, document] of await documentsOf(session, some)) {
-        await takeTurn();
-        const { rating, available } = document;
-        const scorable = { features: await readFeatures(document), rating, available };
-        // If anything changed since the search began, this document may be outdated and must not be cached.
-        if (isProduct(getDocumentType(position)) && session.seen === seen()) known.set(position, scorable);
-        found.set(position, scorable);
-      }
+    for (const [position, document] of await documentsOf(session, absent)) {
       await takeTurn();
+      const { rating, available } = document;
+      const scorable = { features: await readFeatures(document), rating, available };
+      // If anything changed since the search began, this document may be outdated and must not be cached.
+      if (isProduct(getDocumentType(position)) && session.seen === seen()) known.set(position, scorable);
+      found.set(position, scorable);
     }
     return found;
   };

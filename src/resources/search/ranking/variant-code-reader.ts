@@ -3,6 +3,7 @@
  * such codes; their own words are read from their texts. All other products are read from the index.
  */
 
+import { mergeDistinct } from '../../../arrays/sorted.ts';
 import type { Expression, Term } from '../../../storage/search/expression.ts';
 import { countByType, type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
@@ -19,9 +20,6 @@ const hasTerm = (words: Words, { word, mark = '', prefix }: Term): boolean =>
 
 const matches = (words: Words, expression: Expression): boolean =>
   expression.every(group => group.some(choice => choice.every(term => hasTerm(words, term))));
-
-const mergePositions = (some: readonly number[], others: readonly number[]): number[] =>
-  [...new Set([...some, ...others])].sort((a, b) => a - b);
 
 /** A product with a code that the query has. */
 interface CodedProduct {
@@ -86,7 +84,7 @@ export function addCodesToReader(
         start === 0 || first === undefined || (descending ? at < first : at > first);
       const behind = more.filter(isBehind);
       const skipped = offset - start - (more.length - behind.length);
-      const merged = mergePositions(read, behind);
+      const merged = mergeDistinct([read, behind]);
       return (descending ? merged.reverse() : merged).slice(skipped, skipped + limit);
     },
 
@@ -96,13 +94,9 @@ export function addCodesToReader(
       // Tests all of them: the reader does not find products that match `within` only by their codes.
       const more = (await readCoded())
         .filter(({ position }) => here.has(position) && types.includes(getDocumentType(position)))
-        .filter(({ codes, own }) => matches(own.union(codes), [group]));
-      return more.length === 0
-        ? found
-        : mergePositions(
-            found,
-            more.map(({ position }) => position),
-          );
+        .filter(({ codes, own }) => matches(own.union(codes), [group]))
+        .map(({ position }) => position);
+      return more.length === 0 ? found : mergeDistinct([found, more]);
     },
 
     async counts(session, expression, types, smallest) {

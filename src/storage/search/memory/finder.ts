@@ -3,6 +3,7 @@
  * from the index.
  */
 
+import { mergeDistinct } from '../../../arrays/sorted.ts';
 import { createBoundedMap } from '../../../bounded-map.ts';
 import { runOnce } from '../../../turns/once.ts';
 import type { Choice, Expression, Term } from '../expression.ts';
@@ -58,7 +59,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
 
   /** Documents of other types with a word that is in memory. */
   async function readOthers(session: SearchSession, word: string): Promise<Others> {
-    if ((await reader.documentsAtMost(session, otherTypes)) === 0) return [];
+    if ((await reader.countAtMost(session, otherTypes)) === 0) return [];
     const seen = words.othersSeen();
     const cached = othersOfWords.get(word);
     if (cached?.seen === seen) return cached.others;
@@ -183,11 +184,11 @@ async function intersectLists(lists: readonly (() => Promise<Others>)[]): Promis
 
 /** The positions in any of the lists, ascending. */
 async function mergeLists(lists: readonly (() => Promise<Others>)[]): Promise<Others> {
-  const found = new Set<number>();
+  const found: (readonly number[])[] = [];
   for (const list of lists) {
     const own = await list();
     if (own === undefined) return undefined;
-    for (const position of own) found.add(position);
+    found.push(own);
   }
-  return [...found].sort((a, b) => a - b);
+  return mergeDistinct(found);
 }

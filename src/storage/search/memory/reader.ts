@@ -3,7 +3,7 @@
  * Documents of other types are found only by the index.
  */
 import { countByType, type DocumentType, getDocumentType, searchTypes } from '../index.ts';
-import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
+import { estimate, reachLimit, toSpan } from '../reading/frequency.ts';
 import { maxDocuments, type SearchReader } from '../reading/index.ts';
 import { createFinder } from './finder.ts';
 import { createGroupTest } from './matching.ts';

@@ -1,7 +1,6 @@
 /** Counts the documents that have a word; for common words, it estimates the number from the first documents. */
-import { sql } from 'kysely';
 import type { Database, Session } from '../../database.ts';
-import { type Arguments, prepareQuery } from '../../prepared.ts';
+import { prepareQuery } from '../../prepared.ts';
 import { createCachedWords } from '../cached.ts';
 import { type Expression, isOneWord, type Range } from '../expression.ts';
 import {
@@ -58,7 +57,7 @@ export function createFrequencyReader(
   const keepLast = createCachedWords<number>(cachedTypes);
 
   /** The most documents of these types that there can be: how many there have ever been, as far as ids show it. */
-  async function documentsAtMost(session: SearchSession, types: readonly DocumentType[]): Promise<number> {
+  async function countAtMost(session: SearchSession, types: readonly DocumentType[]): Promise<number> {
     let total = 0;
     for (const type of types) {
       const { low, high } = toSpan([type]);
@@ -75,13 +74,13 @@ export function createFrequencyReader(
     const values = { query, ...toSpan(types), limit: reachLimit };
     const { total, last } = (await session.first(reachQuery(shape, values))) ?? { total: 0, last: null };
     if (total < reachLimit || last === null || getDocumentType(last) !== 'product') return total;
-    return estimate(total, getDocumentId(last), await documentsAtMost(session, ['product']));
+    return estimate(total, getDocumentId(last), await countAtMost(session, ['product']));
   }
 
   return {
     /** About how many documents there are: how many products there have ever been. */
-    documents: (session: SearchSession) => documentsAtMost(session, ['product']),
-    documentsAtMost,
+    documents: (session: SearchSession) => countAtMost(session, ['product']),
+    countAtMost,
     /**
      * About how many documents of these types match; if they are few, exactly how many.
      * @param smallest how many documents have the rarest of several words, if known

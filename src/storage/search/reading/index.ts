@@ -119,7 +119,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   async function countApart(session: SearchSession, query: string, types: readonly DocumentType[]) {
     const counts = new Map<DocumentType, number>();
     for (const type of types) {
-      const isAny = (await frequencies.documentsAtMost(session, [type])) > 0;
+      const isAny = (await frequencies.countAtMost(session, [type])) > 0;
       counts.set(type, isAny ? await countBetween(session, query, toSpan([type])) : 0);
     }
     return counts;
@@ -132,7 +132,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   ): Promise<void> {
     if (session.failOnLongRead !== true) return;
     if (expression !== undefined && (await hasFew(session, expression, countInstances))) return;
-    if ((await frequencies.documentsAtMost(session, types)) > shortReads) throw new LongRead();
+    if ((await frequencies.countAtMost(session, types)) > shortReads) throw new LongRead();
   }
 
   const reader: SearchReader = {
@@ -157,7 +157,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
       const query = words.text(expression);
       const isFew = smallest !== undefined && smallest <= reachLimit;
       const isWalked =
-        low >= toSpan(['product']).high && (await frequencies.documentsAtMost(session, types)) <= fewTested;
+        low >= toSpan(['product']).high && (await frequencies.countAtMost(session, types)) <= fewTested;
       const frequency = !isWalked && (isFew || (await isRare(session, expression))) ? 'rare' : 'common';
       const shape = `${descending ? 'down' : 'up'} ${frequency} ${toTypeNumbers(types).join(' ')}`;
       const values = { query, low, high, limit, offset };
