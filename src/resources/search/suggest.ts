@@ -3,7 +3,6 @@
 import { sql } from 'kysely';
 import { createFollowedValue } from '../../storage/changes/value.ts';
 import type { Database } from '../../storage/database.ts';
-import { createCachedWords } from '../../storage/search/cached.ts';
 import type { SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../storage/search/reading/index.ts';
@@ -29,8 +28,6 @@ const maxProducts = 5;
 const wordsCompared = 24;
 const wordsBefore = 3;
 const maxEndingLength = 20;
-/** Prefixes whose completions are cached. */
-const maxBeginnings = 5000;
 /** The most categories that are compared: those created first. */
 const categoriesRead = 5000;
 
@@ -65,7 +62,6 @@ export function createSuggester(
 ): Suggester {
   const names = createProductNames(database, stems);
   const words = createVocabulary(database);
-  const completed = createCachedWords<readonly string[]>(maxBeginnings);
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id
     limit ${sql.lit(categoriesRead)}`.compile(database.build);
   const allCategories = createFollowedValue(
@@ -148,11 +144,10 @@ export function createSuggester(
     const common =
       isWord && visible.includes('product') ? await names.completions(wanted, maxWords, joined !== '') : [];
     const isProvisional = (!isSpelled || named === 'unread' || common === undefined) && !names.areTooMany();
-    const key = `${types.join()} ${joined} ${wanted.join(' ')}`;
     const longer =
       !isWord || (common !== undefined && common.length > 0)
         ? (common ?? [])
-        : await completed(session.seen, key, () => findCompletions(session, wanted, joined, types));
+        : await findCompletions(session, wanted, joined, types);
     const categories = visible.includes('product') ? await findCategories(wanted) : [];
     const words = longer.map(complete);
     if (named !== 'unread' && named.length > 0) return { words, categories, products: named, isProvisional };
