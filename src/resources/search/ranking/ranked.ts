@@ -141,14 +141,9 @@ async function readRest(
   const found = await reader.page(session, all, types, { ...page, limit: limit + maxCandidates });
   const [first = 0] = found;
   const passed = page.offset === undefined ? 0 : head.filter(({ position }) => position < first).length;
-  return removeHead(head, found)
-    .slice(passed, passed + limit)
-    .map(toUnrankedHit);
-}
-
-function removeHead(head: readonly RankedHit[], positions: readonly number[]): number[] {
   const known = new Set(head.map(({ position }) => position));
-  return positions.filter(position => !known.has(position));
+  return found
+    .filter(position => !known.has(position))
+    .slice(passed, passed + limit)
+    .map(position => ({ position, score: unranked, missing: [] }));
 }
-
-const toUnrankedHit = (position: number): RankedHit => ({ position, score: unranked, missing: [] });
