@@ -40,14 +40,15 @@ interface Statement extends Promise<unknown> {
 }
 
 async function writeAll(
-  writer: { write(part: string): Promise<void>; close(): Promise<void> },
+  writer: { readonly closed: Promise<void>; write(part: string): Promise<void>; close(): Promise<void> },
   data: Iterable<string>,
 ): Promise<void> {
   for (const part of data) {
     await writer.write(part);
     await takeTurn();
   }
-  await writer.close();
+  // If the server has already refused the rows, close() fails without its reason, which `closed` has.
+  await Promise.all([writer.closed, writer.close()]);
 }
 
 /** @throws the driver's error when the server cannot be reached or refuses */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createBulkInsert } from '../../../src/storage/bulk.ts';
+import { expectRejection } from '../../support/http/rejection.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
@@ -36,6 +37,25 @@ describeOnDatabases('statements of many rows on %s', kind => {
         expect(written).toEqual(rows.map(([place]) => String(place)));
       }),
       { numRuns: 30 },
+    );
+  });
+
+  test('that the database refuses before all rows are sent fail with its reason', async () => {
+    const insert = createBulkInsert(service.database, 'counters', { name: 'text', value: 'integer' });
+    // The server refuses the first part of the rows while the other two are made.
+    const slow = {
+      toString() {
+        Bun.sleepSync(50);
+        return '1';
+      },
+    };
+    const rows = Array.from({ length: 700 }, (_, index) => [
+      `${'x'.repeat(1000)} ${index === 1 ? 0 : index}`,
+      kind === 'postgresql' && (index === 300 || index === 600) ? slow : 1,
+    ]);
+    await expectRejection(
+      service.database.write(session => session.writeMany(insert, rows)),
+      /unique constraint/i,
     );
   });
 });
