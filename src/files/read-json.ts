@@ -1,6 +1,5 @@
 /** Reads the records of a JSON array, anywhere in the document. */
-import { ArraySeeker, isSpace, ValueScanner } from './read-json-scan.ts';
-import { type DecodedText, readWholeCharacters } from './read-text.ts';
+import { countLines, type DecodedText, readWholeCharacters } from './read-text.ts';
 import {
   createUnreadableRecord,
   holdsDamage,
@@ -12,141 +11,203 @@ import {
   tooLong,
 } from './record.ts';
 
-const closeBracket = 93;
-const closeBrace = 125;
-const comma = 44;
-const newline = 10;
-
-type ElementState = 'seek' | 'first' | 'next' | 'element' | 'after' | 'rest' | 'root end' | 'end';
-
 const severalObjects = 'the object; several objects must be on lines of their own';
 
-/** Turns pieces of text into the records of one array. */
-class JsonArrayParser {
-  #state: ElementState = 'seek';
-  #line = 1;
-  readonly #path: readonly string[];
-  readonly #seeker: ArraySeeker;
-  readonly #scanner = new ValueScanner();
-  /** The part of the current element in earlier pieces; only its beginning if the element is too long. */
-  #part = '';
-  #length = 0;
-  #startLine = 1;
-  #damaged = false;
-  readonly #records: SourceRecord[] = [];
+/** Why no more records can be read, as a phrase for people. */
+class Problem extends Error {}
 
-  constructor(path: readonly string[]) {
-    this.#path = path;
-    this.#seeker = new ArraySeeker(path);
+/** The text of one value. */
+interface Value {
+  /** Only the beginning of a value that is longer than a record may be. */
+  readonly text: string;
+  /** The line on which it starts. */
+  readonly line: number;
+  readonly isTooLong: boolean;
+  /** Whether some bytes around it were not UTF-8. */
+  readonly isDamaged: boolean;
+  /** False if the file ends within the value. */
+  readonly isWhole: boolean;
+}
+
+const notSpace = /[^ \t\r\n]/g;
+/** What ends a number or a word, and is not part of it. */
+const afterWord = ' \t\r\n,]}';
+
+const quote = 34;
+const backslash = 92;
+const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125];
+
+/**
+ * Finds the end of one value, or of `depth` open brackets, without building it. What is skipped is not checked;
+ * elements are checked when they are parsed.
+ * @param isWord whether the value is a number or a word
+ * @returns a function that takes the text piece by piece, and returns the index after the value; undefined if it
+ *   continues in the next piece
+ */
+function createEndFinder(depth: number, isWord: boolean) {
+  let left = depth;
+  let [isQuoted, isEscaped] = [false, false];
+  return (text: string, from: number): number | undefined => {
+    for (let at = from; at < text.length; at += 1) {
+      if (isWord && afterWord.includes(text.charAt(at))) return at;
+      if (isWord) continue;
+      const code = text.charCodeAt(at);
+      if (isEscaped) isEscaped = false;
+      else if (code === quote) isQuoted = !isQuoted;
+      else if (isQuoted) isEscaped = code === backslash;
+      else if (code === openBracket || code === openBrace) left += 1;
+      else if (code === closeBracket || code === closeBrace) left -= 1;
+      if (left <= 0 && !isQuoted) return at + 1;
+    }
+    return undefined;
+  };
+}
+
+/** JSON text that arrives in pieces. */
+class JsonText {
+  line = 1;
+  readonly #pieces: AsyncIterator<DecodedText>;
+  #text = '';
+  #at = 0;
+  #isDamaged = false;
+
+  constructor(pieces: AsyncIterator<DecodedText>) {
+    this.#pieces = pieces;
   }
 
-  /** True when no more text will be read. */
-  get ended(): boolean {
-    return this.#state === 'end';
-  }
-
-  parse(piece: DecodedText): SourceRecord[] {
-    this.#damaged = piece.damaged || (this.#damaged && this.#state === 'element');
-    let at = 0;
-    while (at < piece.text.length && this.#state !== 'end') at = this.#step(piece.text, at);
-    return this.#records.splice(0);
-  }
-
-  /** Must be called at the end of the file. */
-  finish(): SourceRecord[] {
-    if (this.#state === 'element') this.#fail('is incomplete: the file ends', this.#startLine);
-    else if (this.#state === 'seek') this.#fail(this.#seeker.missing);
-    else if (this.#state !== 'rest' && this.#state !== 'root end' && this.#state !== 'end')
-      this.#fail('ends before its array does');
-    return this.#records.splice(0);
-  }
-
-  #fail(reason: string, line = this.#line): void {
-    this.#records.push(createUnreadableRecord(line, reason, this.#part.slice(0, maxRawOfTooLong)));
-    this.#state = 'end';
-  }
-
-  #step(text: string, at: number): number {
-    if (this.#state === 'element') return this.#scanElement(text, at);
-    if (this.#state === 'seek') return this.#seek(text, at);
-    if (this.#state === 'rest') return this.#skipRest(text, at);
-    const code = text.charCodeAt(at);
-    if (code === newline) this.#line += 1;
-    if (isSpace(code)) return at + 1;
-    switch (this.#state) {
-      case 'first':
-      case 'next':
-        if (code === closeBracket && this.#state === 'first') return this.#endArray(at);
-        if (code === comma || code === closeBracket || code === closeBrace) {
-          this.#fail('is not valid JSON: an element is expected');
-          return at;
-        }
-        this.#startElement();
-        return at;
-      case 'after':
-        if (code === closeBracket) return this.#endArray(at);
-        if (code === comma) this.#state = 'next';
-        else this.#fail('is not valid JSON: a comma or the end of the array is expected');
-        return at + 1;
-      default:
-        this.#fail(
-          `is not valid JSON: text follows the end of ${this.#seeker.isRoot ? 'the array' : severalObjects}`,
-        );
-        return at;
+  /** The next character that is no space, which stays unread; empty at the end of the file. */
+  async peek(): Promise<string> {
+    for (;;) {
+      notSpace.lastIndex = this.#at;
+      const found = notSpace.exec(this.#text);
+      this.#advance(found?.index ?? this.#text.length);
+      if (found !== null) return found[0];
+      if (!(await this.#load())) return '';
     }
   }
 
-  #seek(text: string, at: number): number {
-    const end = this.#seeker.scan(text, at);
-    this.#line += this.#seeker.lines;
-    if (this.#seeker.problem !== undefined) this.#fail(this.#seeker.problem);
-    else if (this.#seeker.found) this.#state = 'first';
-    else if (this.#seeker.isEmpty) this.#state = 'root end';
-    return end;
+  /** Like `peek`, but reads the character. */
+  async next(): Promise<string> {
+    const character = await this.peek();
+    this.#advance(this.#at + character.length);
+    return character;
   }
 
-  /** The rest of an object with the array is of no use, but another object after it has records that must not be lost. */
-  #endArray(at: number): number {
-    this.#state = this.#seeker.isRoot ? 'root end' : 'rest';
-    // Each name of the path is that of a member of an open object.
-    this.#scanner.start(Math.max(this.#path.length, 1));
-    return at + 1;
+  /** Reads the next value, or the rest of values to the end of `depth` open brackets. */
+  async readValue(depth = 0): Promise<Value> {
+    const first = await this.peek();
+    const { line } = this;
+    const findEnd = createEndFinder(depth, depth === 0 && !'"[{'.includes(first));
+    let [text, length, isDamaged] = ['', 0, this.#isDamaged];
+    for (;;) {
+      const end = findEnd(this.#text, this.#at);
+      const isWhole = end !== undefined;
+      const part = this.#text.slice(this.#at, end);
+      length += part.length;
+      text += part;
+      const isTooLong = length > maxRecordLength;
+      if (isTooLong) text = text.slice(0, maxRawOfTooLong);
+      this.#advance(this.#at + part.length);
+      if (isWhole || !(await this.#load())) return { text, line, isTooLong, isDamaged, isWhole };
+      isDamaged ||= this.#isDamaged;
+    }
   }
 
-  #skipRest(text: string, at: number): number {
-    const end = this.#scanner.scan(text, at);
-    this.#line += this.#scanner.lines;
-    if (this.#scanner.done) this.#state = 'root end';
-    return end;
+  #advance(to: number): void {
+    const passed = this.#text.slice(this.#at, to);
+    this.line += countLines(passed, 0, passed.length);
+    this.#at = to;
   }
 
-  #startElement(): void {
-    this.#scanner.start();
-    this.#startLine = this.#line;
-    this.#part = '';
-    this.#length = 0;
-    this.#state = 'element';
+  async #load(): Promise<boolean> {
+    const { done, value } = await this.#pieces.next();
+    if (done === true) return false;
+    this.#text = this.#text.slice(this.#at) + value.text;
+    this.#at = 0;
+    this.#isDamaged = value.damaged;
+    return true;
   }
+}
 
-  #scanElement(text: string, at: number): number {
-    const end = this.#scanner.scan(text, at);
-    this.#line += this.#scanner.lines;
-    this.#length += end - at;
-    if (this.#length > maxRecordLength)
-      this.#part = (this.#part + text.slice(at, end)).slice(0, maxRawOfTooLong);
-    else this.#part += text.slice(at, end);
-    if (!this.#scanner.done) return end;
-    this.#records.push(this.#element(this.#part));
-    this.#part = '';
-    this.#state = 'after';
-    return end;
-  }
+/** Reads up to the value of the next member of an object. @returns its name; undefined at the end of the object */
+async function readName(json: JsonText, missing: string): Promise<string | undefined> {
+  let sign = await json.peek();
+  for (; sign === ','; sign = await json.peek()) await json.next();
+  if (sign === '') throw new Problem(missing);
+  if (sign === '}') return undefined;
+  if (sign !== '"') throw new Problem('is not valid JSON: a member name is expected');
+  const { text } = await json.readValue();
+  const colon = await json.next();
+  if (colon !== ':') throw new Problem(colon === '' ? missing : 'is not valid JSON: a colon is expected');
+  return text.slice(1, -1);
+}
 
-  #element(text: string): SourceRecord {
-    if (this.#length > maxRecordLength) return createUnreadableRecord(this.#startLine, tooLong, text);
-    if (holdsDamage(this.#damaged, text)) return createUnreadableRecord(this.#startLine, notUtf8, text);
-    return parseRecord(this.#startLine, text);
+/**
+ * Reads up to the first element of the array.
+ * @returns how many objects are open around it; undefined if the root object has only empty arrays
+ */
+async function findArray(json: JsonText, path: readonly string[]): Promise<number | undefined> {
+  const missing = path.length === 0 ? 'has no array of objects' : `has no array at "${path.join('.')}"`;
+  for (const name of path) {
+    if ((await json.next()) !== '{') throw new Problem(missing);
+    for (let own = await readName(json, missing); own !== name; own = await readName(json, missing)) {
+      if (own === undefined) throw new Problem(missing);
+      await json.readValue();
+    }
   }
+  const begin = await json.next();
+  if (begin === '[') return path.length;
+  if (begin !== '{' || path.length > 0) throw new Problem(missing);
+  let hasEmpty = false;
+  while ((await readName(json, missing)) !== undefined) {
+    const isArray = (await json.peek()) === '[';
+    if (isArray) await json.next();
+    const first = await json.peek();
+    if (isArray && first === '{') return 1;
+    hasEmpty ||= isArray && first === ']';
+    await json.readValue(isArray ? 1 : 0);
+  }
+  if (!hasEmpty) throw new Problem(missing);
+  await json.next();
+  return undefined;
+}
+
+function toRecord({ text, line, isTooLong, isDamaged }: Value): SourceRecord {
+  if (isTooLong) return createUnreadableRecord(line, tooLong, text);
+  return holdsDamage(isDamaged, text) ? createUnreadableRecord(line, notUtf8, text) : parseRecord(line, text);
+}
+
+async function* readElements(json: JsonText): AsyncGenerator<SourceRecord[]> {
+  for (let count = 0; ; count += 1) {
+    const begin = await json.peek();
+    if (begin === '') throw new Problem('ends before its array does');
+    if (begin === ']' && count === 0) break;
+    if (',]}'.includes(begin)) throw new Problem('is not valid JSON: an element is expected');
+    const value = await json.readValue();
+    if (!value.isWhole) {
+      const raw = value.text.slice(0, maxRawOfTooLong);
+      yield [createUnreadableRecord(value.line, 'is incomplete: the file ends', raw)];
+      return;
+    }
+    yield [toRecord(value)];
+    const end = await json.peek();
+    if (end === '') throw new Problem('ends before its array does');
+    if (end === ']') break;
+    if (end !== ',') throw new Problem('is not valid JSON: a comma or the end of the array is expected');
+    await json.next();
+  }
+  await json.next();
+}
+
+async function* readArray(json: JsonText, path: readonly string[]): AsyncGenerator<SourceRecord[]> {
+  const open = await findArray(json, path);
+  if (open !== undefined) yield* readElements(json);
+  // The rest of the object is of no use, but another object after it has records that must not be lost.
+  if (open !== undefined && open > 0) await json.readValue(open);
+  if ((await json.peek()) !== '')
+    throw new Problem(
+      `is not valid JSON: text follows the end of ${open === 0 ? 'the array' : severalObjects}`,
+    );
 }
 
 /**
@@ -159,10 +220,14 @@ export async function* readJson(
   source: AsyncIterable<Uint8Array>,
   path: string | undefined,
 ): AsyncGenerator<SourceRecord[]> {
-  const parser = new JsonArrayParser(path === undefined || path === '' ? [] : path.split('.'));
-  for await (const piece of readWholeCharacters(source)) {
-    yield parser.parse(piece);
-    if (parser.ended) return;
+  const pieces = readWholeCharacters(source);
+  const json = new JsonText(pieces);
+  try {
+    yield* readArray(json, path === undefined || path === '' ? [] : path.split('.'));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    yield [createUnreadableRecord(json.line, error.message, '')];
+  } finally {
+    await pieces.return(undefined);
   }
-  yield parser.finish();
 }
