@@ -97,7 +97,7 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
 
 const plain = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const groupedOnce = /^[1-9]\d{0,2}\.\d{3}$/;
-const digits = /[.,]?\d(?:[\d.,'’ \u00A0\u202F]*\d)?/;
+const digits = /\d(?:[\d.,'’ \u00A0\u202F]*\d)?/;
 const maxLength = 60;
 /** A number of any length is read, but a longer text is none: its marks would be put in order in quadratic time. */
 const maxReadLength = 1000;
@@ -114,8 +114,8 @@ export function readAmount(given: string, { decimal, currency, watch }: AmountOp
     if (decimal === undefined && watch !== undefined && groupedOnce.test(bare)) watch('grouping point');
     return toAmount(Number(bare), undefined);
   }
-  // Adds a zero before a decimal mark without one, as in `.5`; the point of `Rs.100` belongs to the currency.
-  const text = replaceDash(bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&'));
+  // Adds a zero before a decimal mark without one, as in `.5`; the point of `Rs.100` and `S/.100` belongs to the currency.
+  const text = replaceDash(bare.replace(/(?<![\p{L}\d.,/])[.,](?=\d)/u, '0$&'));
   const found = text.length > maxLength ? null : digits.exec(text);
   if (found === null) return 'must be a number';
   const before = text.slice(0, found.index).trim();
@@ -174,9 +174,7 @@ function toPlainDigits(
   decimal: DecimalMark | undefined,
   currency: string | undefined,
 ): { readonly digits: string } | { readonly problem: string } {
-  // Databases write .5
-  const withWhole = text.startsWith('.') || text.startsWith(',') ? `0${text}` : text;
-  const bare = withWhole.replace(/(\d)['’ \u00A0\u202F](?=\d{3}(?!\d))/g, '$1');
+  const bare = text.replace(/(\d)['’ \u00A0\u202F](?=\d{3}(?!\d))/g, '$1');
   const mark = decimal === undefined ? findMark(bare, currency) : decimal === 'comma' ? ',' : '.';
   if (mark === 'either') return { problem: eitherWay };
   if (mark === ',' && decimal === undefined && currency === undefined && !bare.includes('.'))
