@@ -85,14 +85,20 @@ export const magento: Preset = {
     const read = enabled.map(variation => readVariant(variation, labels, drafting, attributes));
     const variants = keepFewOptions(read, attributes, drafting);
     const children = enabled.map(({ row }) => row);
-    addAdditional(attributes, own, codes);
+    const gtinColumns = own.columns.rest.filter(isGtinCode);
+    const addCodes = (row: Row): string | undefined => {
+      const [name, gtin] = findGtin(row, drafting) ?? [];
+      addAdditional(attributes, row, new Set(name === undefined ? codes : [...codes, name]));
+      const kept = gtinColumns.filter(column => column !== name);
+      addRest(attributes, { own: [row] }, drafting, kept);
+      return gtin;
+    };
+    const gtin = addCodes(own);
     addImagePaths(attributes, own, drafting);
     const description = readDescription([own, ...children], attributes, ['description', 'short_description']);
     keepOthers(attributes, [own, ...children], ['categories'], text => splitList(text, ','));
     attributes.add('visibility', own.text('visibility'));
     attributes.add('product_type', own.text('type'));
-    const gtinColumns = own.columns.rest.filter(isGtinCode);
-    addRest(attributes, { own: [own] }, drafting, gtinColumns);
     const rest = own.columns.rest.filter(column => !isGtinCode(column));
     addRest(attributes, { own: [own], others: children }, drafting, rest);
     const [category, ...categories] = keepDeepestPaths(
@@ -100,14 +106,8 @@ export const magento: Preset = {
         parsePath(path, '/', drafting).replace(root, ''),
       ),
     ).filter(path => path !== '');
-    const gtin = moveGtin(attributes, drafting);
-    // After moveGtin: the GTIN of a child belongs to its variant, not to the product.
-    for (const child of children) {
-      const moved = findGtins(child, withholdNotes(drafting)).map(([name]) => name);
-      addAdditional(attributes, child, new Set([...codes, ...moved]));
-      const kept = gtinColumns.filter(column => !moved.includes(column));
-      addRest(attributes, { own: [child] }, drafting, kept);
-    }
+    // The GTIN of a child belongs to its variant, not to the product.
+    for (const child of children) addCodes(child);
     return {
       own,
       fields: {
@@ -168,26 +168,16 @@ function addAdditional(attributes: AttributeSet, row: Row, without: ReadonlySet<
 const gtinCodes = ['gtin', 'ean', 'upc', 'barcode', 'isbn'];
 const isGtinCode = (name: string): boolean => gtinCodes.includes(name.toLowerCase());
 
-/** The valid GTINs of a row, by the attribute or column that has them; other values are kept as attributes. */
-function findGtins(row: Row, drafting: Drafting): (readonly [name: string, gtin: string])[] {
+/** The first valid GTIN of a row, and the attribute or column that has it; all other values are kept as attributes. */
+function findGtin(row: Row, drafting: Drafting): readonly [name: string, gtin: string] | undefined {
   const pairs = parsePairs(row.text('additional'));
   const named = [
     ...gtinCodes.map(code => [code, pairs[code] ?? ''] as const),
     ...row.columns.rest.filter(isGtinCode).map(column => [column, row.cell(column)] as const),
   ];
-  return named.flatMap(([name, value]) => {
+  for (const [name, value] of named) {
     const gtin = parseGtin(value, drafting);
-    return gtin === undefined ? [] : [[name, gtin] as const];
-  });
-}
-
-function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefined {
-  for (const code of gtinCodes) {
-    const value = attributes.takeFirst(code);
-    if (value === undefined) continue;
-    const gtin = parseGtin(value, drafting);
-    if (gtin !== undefined) return gtin;
-    attributes.add(code, value);
+    if (gtin !== undefined) return [name, gtin];
   }
   return undefined;
 }
@@ -236,7 +226,7 @@ function readVariant(
   const options = Object.fromEntries(
     Object.entries(values).map(([code, value]) => [labels.get(code) ?? code, value]),
   );
-  const [[, gtin] = []] = findGtins(row, drafting);
+  const [, gtin] = findGtin(row, withholdNotes(drafting)) ?? [];
   const sold = readSoldFields(row, drafting, attributes);
   return { ...sold, gtin, options, image: parseVariantImage(row.text('baseImage'), drafting) };
 }
