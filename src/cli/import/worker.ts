@@ -1,32 +1,20 @@
 /** The thread that reads and checks the records of an import: see thread.ts. */
 import { fullGC } from 'bun:jsc';
+import { on } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { getErrorMessage } from '../../error-text.ts';
 import { openRecords, type RecordsRequest } from './records.ts';
-import { type ThreadMessage, toColumns } from './thread.ts';
-
-/** Counts the requests of the other thread for chunks; the returned function waits for the next one. */
-function demand(from: MessagePort) {
-  let wanted = 0;
-  let wake = () => {};
-  from.on('message', () => {
-    wanted += 1;
-    wake();
-  });
-  return async function sendOneMore(): Promise<void> {
-    while (wanted === 0) await new Promise<void>(resolve => (wake = resolve));
-    wanted -= 1;
-  };
-}
+import type { ThreadMessage } from './thread.ts';
 
 async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
   const report = (message: ThreadMessage) => to.postMessage(message);
-  const wanted = demand(to);
+  // One for each chunk that the other thread wants.
+  const requests = on(to, 'message');
   const { totalBytes, chunks } = await openRecords(request);
   report({ kind: 'opened', totalBytes });
   for await (const { records, ...rest } of chunks) {
-    await wanted();
-    report({ kind: 'chunk', columns: toColumns(records), rest });
+    await requests.next();
+    report({ kind: 'chunk', records: JSON.stringify(records), rest });
     // Without this, the heap grows to several times what a chunk needs.
     fullGC();
   }
