@@ -16,12 +16,12 @@ import { createProductTotals } from '../../storage/totals.ts';
 import { findEmbeddedSize, reportMigration, requireMigrated } from '../database.ts';
 import { listenForStop } from '../launcher.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
-import { escapeUnprintable, formatCount, formatQuantity, printLines } from '../terminal/index.ts';
+import { escapeUnprintable, formatCount, formatQuantity, printOrExplain } from '../terminal/index.ts';
 import type { Command } from '../usage.ts';
 import { help, type ImportArguments, parseArguments } from './options.ts';
 import type { Chunk, RecordsRequest } from './records.ts';
 import { createInitialState, createProgress, formatRemarks, formatSummary, openRejects } from './report.ts';
-import { type BatchWriter, runImport, type StopRequest, waitOrStop } from './run.ts';
+import { type BatchWriter, runImport, waitOrStop } from './run.ts';
 import { chooseSpool, requireSource } from './source.ts';
 import { openRecordsInWorkerUnlessSmall } from './thread.ts';
 import { createBatchWriter } from './write.ts';
@@ -71,7 +71,7 @@ const readCatalog = async (given: ImportArguments, database: Database): Promise<
 /** Opens the file and reads its first chunk, which shows whether the file can be imported. */
 async function beginFile(given: CompleteArguments, catalog: Catalog): Promise<OpenedFile> {
   const started = performance.now();
-  const stop = createStopRequest();
+  const stop = createStopSignal();
   const opening = openRecordsInWorkerUnlessSmall({ ...given, ...catalog });
   const { totalBytes, chunks } = (await waitOrStop(opening, stop)) ?? nothingRead;
   let first = await waitOrStop(chunks.next(), stop);
@@ -101,7 +101,7 @@ interface OpenedFile {
   readonly chunks: AsyncIterator<Chunk>;
   /** The start of the import, in milliseconds of performance.now(). */
   readonly started: number;
-  readonly stop: StopRequest;
+  readonly stop: AbortSignal;
 }
 
 async function closeLoad(load: BulkLoad): Promise<void> {
@@ -199,7 +199,7 @@ async function importFile(
       console.error(`catalog import: interrupted; ${formatResumeHint(given, Math.max(state.done, skip))}`);
     const counts = { ...state, rejected: rejects.count };
     summary = formatSummary(counts, performance.now() - started, given.dryRun);
-    await printSummary(summary);
+    await printOrExplain([summary], reason => `the summary could not be written (${reason}): ${summary}`);
     if (complete) return rejects.count > 0 ? 2 : 0;
     return 130;
   } catch (error) {
@@ -209,16 +209,6 @@ async function importFile(
     throw error;
   } finally {
     rejects.close();
-  }
-}
-
-/** @throws Error with the summary when it cannot be written to standard output */
-async function printSummary(summary: string): Promise<void> {
-  try {
-    await printLines(summary);
-  } catch (error) {
-    const reason = getErrorMessage(error);
-    throw new Error(`the summary could not be written (${reason}): ${summary}`, { cause: error });
   }
 }
 
@@ -236,19 +226,10 @@ function formatResumeHint({ preset }: ImportArguments, done: number): string {
 }
 
 /** The first signal requests a stop; a second one ends the process at once. */
-function createStopRequest(): StopRequest {
-  let requested = false;
-  let notifyListener = () => {};
+function createStopSignal(): AbortSignal {
+  const controller = new AbortController();
   const { first, second } = listenForStop();
-  void first.then(() => {
-    requested = true;
-    notifyListener();
-  });
+  void first.then(() => controller.abort());
   void second.then(signal => process.exit(128 + constants.signals[signal]));
-  return {
-    onRequest(next) {
-      notifyListener = next;
-      if (requested) next();
-    },
-  };
+  return controller.signal;
 }

@@ -27,13 +27,8 @@ export interface ImportRun {
   readonly progress: Progress;
   /** Reports a line at once. */
   say(line: string): void;
-  /** Requests that the import stop after the current batch. */
-  readonly stop: StopRequest;
-}
-
-export interface StopRequest {
-  /** Calls `listener` when a stop is requested, or at once if it was; each listener replaces the previous one. */
-  onRequest(listener: () => void): void;
+  /** Aborted when the import must stop after the current batch. */
+  readonly stop: AbortSignal;
 }
 
 const minBatch = 200;
@@ -171,11 +166,13 @@ function createCommitter(run: ImportRun, state: ImportState) {
 }
 
 /** Resolves to the awaited value, or to undefined on a stop request, even while a stream has nothing to read. */
-export function waitOrStop<T>(awaited: Promise<T>, stop: StopRequest): Promise<T | undefined> {
+export function waitOrStop<T>(awaited: Promise<T>, stop: AbortSignal): Promise<T | undefined> {
   // Promise.race with one promise for the whole import would keep every result of the race alive.
   return new Promise((resolve, reject) => {
-    stop.onRequest(() => resolve(undefined));
-    awaited.then(resolve, reject);
+    const onStop = () => resolve(undefined);
+    if (stop.aborted) onStop();
+    stop.addEventListener('abort', onStop);
+    void awaited.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
   });
 }
 

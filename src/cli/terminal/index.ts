@@ -44,36 +44,51 @@ export function formatDate(milliseconds: number | null): string {
 }
 
 /**
- * Writes lines to standard output, and reports failures, unlike `console.log`, which ignores them.
- * @throws Error when standard output cannot be written: the disk is full, or the reader has gone
- */
-export const printLines = (...lines: readonly string[]): Promise<void> => writeLines(process.stdout, lines);
-
-/**
  * Writes what a command has read. It is no failure if the reader of the pipe has read enough, as head does.
  * @throws Error when standard output cannot be written for another reason
  */
 export async function printRead(text: string): Promise<void> {
   try {
-    await printLines(text);
+    await writeLines(process.stdout, [text]);
   } catch (error) {
     if (getErrorCode(error) !== 'EPIPE') throw error;
   }
 }
 
 /** Writes what a command has changed. @throws Error that says what was changed, when it cannot be written */
-export async function printDone(done: string): Promise<void> {
+export const printDone = (done: string): Promise<void> =>
+  printOrExplain(
+    [done],
+    reason => `the command succeeded, but its output could not be written (${reason}): ${done}`,
+  );
+
+/**
+ * Writes lines with a secret that cannot be shown again.
+ * @param undo advice for the case that the lines cannot be shown
+ * @throws Error with that advice
+ */
+export const printSecret = (lines: readonly string[], undo: string): Promise<void> =>
+  printOrExplain(
+    lines,
+    reason => `the command succeeded, but the secret could not be shown (${reason}): ${undo}`,
+  );
+
+/** @param explain the message of the error when the lines cannot be written, for the reason of the system */
+export async function printOrExplain(
+  lines: readonly string[],
+  explain: (reason: string) => string,
+): Promise<void> {
   try {
-    await printLines(done);
+    await writeLines(process.stdout, lines);
   } catch (error) {
-    const reason = getErrorMessage(error);
-    throw new Error(`the command succeeded, but its output could not be written (${reason}): ${done}`, {
-      cause: error,
-    });
+    throw new Error(explain(getErrorMessage(error)), { cause: error });
   }
 }
 
-/** @throws Error when the stream, standard output or standard error, cannot be written */
+/**
+ * Writes lines to standard output or standard error, and reports failures, unlike `console.log`, which ignores them.
+ * @throws Error when the stream cannot be written: the disk is full, or the reader has gone
+ */
 export function writeLines(stream: NodeJS.WriteStream, lines: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onWritten = (error?: Error | null) => (error == null ? resolve() : reject(error));
@@ -81,20 +96,4 @@ export function writeLines(stream: NodeJS.WriteStream, lines: readonly string[])
   if (stream.listenerCount('error') === 0) stream.on('error', () => undefined);
   stream.write(`${lines.join('\n')}\n`, onWritten);
   return promise;
-}
-
-/**
- * Writes lines with a secret that cannot be shown again.
- * @param undo advice for the case that the lines cannot be shown
- * @throws Error with that advice
- */
-export async function printSecret(lines: readonly string[], undo: string): Promise<void> {
-  try {
-    await printLines(...lines);
-  } catch (error) {
-    const reason = getErrorMessage(error);
-    throw new Error(`the command succeeded, but the secret could not be shown (${reason}): ${undo}`, {
-      cause: error,
-    });
-  }
 }
