@@ -1,6 +1,6 @@
 /** Reads product files: converts a stream of bytes to batches of records, in constant memory. */
 
-import { isObject } from '../json-object.ts';
+import { isObject, tryParseJson } from '../json-object.ts';
 import { type HeaderOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
@@ -79,13 +79,8 @@ function isNdjson(text: string): boolean {
   const end = text.indexOf('\n');
   // The first line is longer than any record.
   if (end < 0 && text.length > maxRecordLength) return false;
-  try {
-    const first: unknown = JSON.parse(end < 0 ? text : text.slice(0, end));
-    if (!isObject(first)) return false;
-    return (end >= 0 && text.slice(end).trim() !== '') || isRecord(first);
-  } catch {
-    return false;
-  }
+  const first = tryParseJson(end < 0 ? text : text.slice(0, end));
+  return isObject(first) && ((end >= 0 && text.slice(end).trim() !== '') || isRecord(first));
 }
 
 /** Members of a product that are lists. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { getErrorCode } from '../error-text.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
-import { isObject } from '../json-object.ts';
+import { isObject, tryParseJson } from '../json-object.ts';
 import { getExponent } from '../money.ts';
 import { requireSpareFiles } from '../open-files.ts';
 import { type Clock, hourMs } from './clock.ts';
@@ -145,15 +145,7 @@ async function fetchObject(...[address, init]: Parameters<typeof fetch>): Promis
   const response = await fetch(address, { ...init, redirect: 'error' });
   const text = await readLimitedText(response, maxResponseLength);
   const { status, headers } = response;
-  return new Response(isJsonObject(text) ? text : '', { status, headers });
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return new Response(isObject(tryParseJson(text)) ? text : '', { status, headers });
 }
 
 /** Stripe's identifier of a payment. A signed event may hold anything, and PostgreSQL stores no U+0000. */

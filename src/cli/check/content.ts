@@ -1,5 +1,6 @@
 /** Checks of stored documents against their columns, and of the tables that index rows by tags and attributes. */
 import { type RawBuilder, sql } from 'kysely';
+import { tryParseJson } from '../../json-object.ts';
 import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Product } from '../../resources/products/schema.ts';
 import type { ShortForm } from '../../resources/short-form.ts';
@@ -80,20 +81,12 @@ function createTextsCheck({ build }: Storage, table: string, column: string): Ch
     async find(session) {
       const lines: string[] = [];
       for await (const rows of readRowPages(session, build, select)) {
-        for (const { id, text } of rows) if (!isJson(text)) lines.push(`row ${id}: it is not valid JSON`);
+        for (const { id, text } of rows)
+          if (tryParseJson(text ?? 'null') === undefined) lines.push(`row ${id}: it is not valid JSON`);
       }
       return lines;
     },
   };
-}
-
-function isJson(text: string | null): boolean {
-  try {
-    JSON.parse(text ?? 'null');
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function createAmountsCheck({ build }: Storage): Check {

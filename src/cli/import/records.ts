@@ -132,12 +132,17 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   const checkRecord = createRecordCheck();
   const { notices, said, last, useIdentities } = createNoticeBoard();
   const reopenFile = () => openFile(request);
-  const countBytes = () => notices.bytesRead?.() ?? source.bytesRead();
-  const prepareRecords = (all: readonly Checked[]) => {
+  const toChunk = (
+    all: readonly Checked[],
+    rest: Omit<Chunk, 'records' | 'raws' | 'bytes' | 'said'>,
+  ): Chunk => {
     const at = Date.now();
     return {
+      ...rest,
       records: all.map(({ record, line }) => prepareRecord(record, currency, at, line)),
       raws: all.map(({ raw }) => raw),
+      bytes: notices.bytesRead?.() ?? source.bytesRead(),
+      said: [...source.said(), ...said()],
     };
   };
   let position = 0;
@@ -173,17 +178,14 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
         positions.push(position);
       }
     }
-    const counts = { repeated, end: position, bytes: countBytes() };
-    const now = { ...prepareRecords(taken), positions, rejects, passed };
-    yield { ...now, ...counts, said: [...source.said(), ...said()] };
+    yield toChunk(taken, { positions, rejects, passed, repeated, end: position });
   }
   // A preset that leaves out all rows yields no candidates.
   if (notices.rows === 0)
     throw new Error(`${fileName} has no records: ${describeEmptiness(source, headerLine)}`);
   const left = rest();
-  const now = { ...prepareRecords(left), positions: left.map(() => position), rejects: [], passed: [] };
-  const counts = { repeated: 0, end: notices.rows, bytes: countBytes() };
-  yield { ...now, ...counts, said: [...source.said(), ...said()], last: last() };
+  const positions = left.map(() => position);
+  yield toChunk(left, { positions, rejects: [], passed: [], repeated: 0, end: notices.rows, last: last() });
 }
 
 /** How spreadsheets show a number that does not fit its column, and save it: `4.00638E+12`. */

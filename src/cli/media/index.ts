@@ -85,8 +85,7 @@ const formatRefusal = ({ store }: Media): string =>
 const shownLines = 100;
 
 function formatLine(wrong: Wrong): string {
-  const shown =
-    'products' in wrong && wrong.products.length > 0 ? `; shown by ${formatProducts(wrong.products)}` : '';
+  const shown = wrong.products.length > 0 ? `; shown by ${formatProducts(wrong.products)}` : '';
   switch (wrong.kind) {
     case 'file without row':
       return `${wrong.hash}: a file of ${formatCount(wrong.size)} bytes without a row${shown}`;

@@ -1,5 +1,5 @@
 /** Reads and writes values of attributes in the cells of a table. */
-import { isTooDeep } from '../../json-object.ts';
+import { isTooDeep, tryParseJson } from '../../json-object.ts';
 import type { DecimalMark } from './amount.ts';
 
 /** Whether a text is a number in canonical form, so that nothing is lost by converting it. */
@@ -16,21 +16,13 @@ export function parseAttributeValue(cell: unknown, decimal?: DecimalMark): unkno
   if (isCanonical(number) && Number.isFinite(Number(number))) return Number(number);
   if (/^true$/i.test(word)) return true;
   if (/^false$/i.test(word)) return false;
-  return isJson(word) ? (parseJson(word) ?? cell) : cell;
+  const value = isJson(word) ? tryParseJson(word) : undefined;
+  return value === undefined || isTooDeep(value) ? cell : value;
 }
 
 const isJson = (text: string): boolean =>
   (text.startsWith('[') && text.endsWith(']')) ||
   (text.startsWith('"') && text.endsWith('"') && text.length > 1);
-
-function parseJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isTooDeep(value) ? undefined : value;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The cell that `parseAttributeValue` reads back as the value. */
 export function toAttributeCell(value: unknown): string {

@@ -1,6 +1,6 @@
 /** Readers that convert a cell of a table or a member of an object to a field of a product. */
 import { attributeKey, toAttributeKey } from '../../attribute-key.ts';
-import { isObject } from '../../json-object.ts';
+import { isObject, tryParseJson } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount, readCurrency } from './amount.ts';
 import { addBase, encodeSpaces, isPath, splitAddresses, toList, toPath } from './list.ts';
 import { type AttributeTypes, parseBoolean, readTypedValue } from './typed.ts';
@@ -71,11 +71,8 @@ export const withoutCurrency = 'must be a number without a currency';
 
 const parseJson: Reader = value => {
   if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return new Unreadable('must be JSON', value);
-  }
+  const parsed = tryParseJson(value);
+  return parsed === undefined ? new Unreadable('must be JSON', value) : parsed;
 };
 
 const toWeight: Reader = (value, options) => {

@@ -1,4 +1,5 @@
 /** Reads cells that hold several items: tags, category paths, URLs of images. */
+import { tryParseJson } from '../../json-object.ts';
 
 /** The text without these characters at either end. */
 export function trimCharacters(characters: string, text: string): string {
@@ -26,21 +27,12 @@ export function splitList(text: string, separator: string): string[] {
  */
 export function toList(value: unknown, separator?: string): unknown {
   if (typeof value !== 'string') return value;
-  if (value.startsWith('[')) return parseArray(value);
+  if (value.startsWith('[')) return tryParseJson(value) ?? value;
   if (separator !== undefined) return splitList(value, separator);
   return value
     .split(/[;|]/)
     .map(item => item.trim())
     .filter(item => item !== '');
-}
-
-function parseArray(text: string): unknown {
-  try {
-    const items: unknown = JSON.parse(text);
-    return Array.isArray(items) ? items : text;
-  } catch {
-    return text;
-  }
 }
 
 /** The separator between the names of a category's path in the catalog. */

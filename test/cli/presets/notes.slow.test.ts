@@ -223,12 +223,7 @@ const cases: readonly Case[] = [
     says: ['1 × barcodes that are not GTINs were kept as attributes', '1 created'],
     product: {
       gtin: '5901234123457',
-      attributes: {
-        ean: 123,
-        isbn: 9783161484100,
-        product_type: 'configurable',
-        visibility: 'Catalog, Search',
-      },
+      attributes: { ean: 123, isbn: 9783161484100, product_type: 'configurable' },
     },
     variants: [
       { sku: 'C-1', gtin: '4006381333931' },
