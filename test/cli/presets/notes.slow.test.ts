@@ -215,7 +215,7 @@ const cases: readonly Case[] = [
     name: 'codes of several variants, the code of their product, and one that is none',
     shop: 'magento',
     rows: [
-      'C-1,simple,C S,1,Not Visible Individually,10,,"size=S,ean=4006381333931,isbn=9783161484100",',
+      'C-1,simple,C S,1,Not Visible Individually,10,,"size=S,ean=4006381333931,isbn=96385074",',
       'C-2,simple,C M,1,Not Visible Individually,10,,"size=M,ean=96385074",',
       'C-3,simple,C L,1,Not Visible Individually,10,,"size=L,ean=123",',
       'C,configurable,C,1,"Catalog, Search",,,ean=5901234123457,"sku=C-1,size=S|sku=C-2,size=M|sku=C-3,size=L"',
@@ -223,7 +223,7 @@ const cases: readonly Case[] = [
     says: ['1 × barcodes that are not GTINs were kept as attributes', '1 created'],
     product: {
       gtin: '5901234123457',
-      attributes: { ean: 123, isbn: 9783161484100, product_type: 'configurable' },
+      attributes: { ean: 123, isbn: 96385074, product_type: 'configurable', visibility: 'Catalog, Search' },
     },
     variants: [
       { sku: 'C-1', gtin: '4006381333931' },
