@@ -40,7 +40,7 @@ export function refuseKept(file: string, config: Pick<Config, 'DATA_DIR'>): void
 
 /** @throws Error when `file` is the input, by whatever path or link; an `input` of `-` is standard input */
 export function refuseInput(file: string, input: string): void {
-  const [read, written] = [input === '-' ? findStandardInput() : findStats(input), findStats(file)];
+  const [read, written] = [input === '-' ? attempt(() => fstatSync(0)) : findStats(input), findStats(file)];
   if (read?.isFile() !== true || written === undefined || !isSame(read, written)) return;
   throw new Error(`${file} is the file being read; name another file`);
 }
@@ -142,27 +142,15 @@ function isSecondName(file: string, config: Pick<Config, 'DATA_DIR'>): boolean {
 
 const isSame = (one: Stats, other: Stats): boolean => one.dev === other.dev && one.ino === other.ino;
 
-/** Undefined if the path does not exist or cannot be reached; opening it will report why. */
-function findStats(path: string): Stats | undefined {
+/** Undefined if there is no such file, or it cannot be reached; opening it will report why. */
+function attempt<T>(read: () => T): T | undefined {
   try {
-    return statSync(path);
+    return read();
   } catch {
     return undefined;
   }
 }
 
-function findStandardInput(): Stats | undefined {
-  try {
-    return fstatSync(0);
-  } catch {
-    return undefined;
-  }
-}
+const findStats = (path: string): Stats | undefined => attempt(() => statSync(path));
 
-function findRealPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
+const findRealPath = (path: string): string | undefined => attempt(() => realpathSync(path));
