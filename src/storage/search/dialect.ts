@@ -60,6 +60,8 @@ export interface DialectWords {
   longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
   /** How often documents have words that begin with this one, up to a limit; defined if `longerWords` is. */
   instances?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ total: number }>;
+  /** The same as rows, in the order of words; defined if `longerWords` is. */
+  entriesOf?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<Entry>;
   readonly spellings: SpellingStatements;
   /**
    * The documents of several queries, up to a limit for each; undefined if a statement for each query costs no more.

@@ -130,6 +130,9 @@ export const sqliteWords: DialectWords = {
       ) select word from longer where word is not null`;
   },
 
+  entriesOf: ({ word, limit }) => sql<Entry>`select term as word, doc as position from search_terms
+    where term >= ${word} and term <= ${word} || ${'\u{10ffff}'} limit ${limit}`,
+
   instances: ({ word, limit }) => sql`select count(*) as total from (select 1 from search_terms
     where term >= ${word} and term <= ${word} || ${'\u{10ffff}'} limit ${limit})`,
 };

@@ -2,8 +2,9 @@
  * Reads the search index: common words of products from memory (words.ts), words of few products from the index.
  * Documents of other types are found only by the index.
  */
+import type { Choice } from '../expression.ts';
 import { countByType, type DocumentType, getDocumentType, searchTypes } from '../index.ts';
-import { estimate, reachLimit, toSpan } from '../reading/frequency.ts';
+import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
 import { maxDocuments, type SearchReader } from '../reading/index.ts';
 import { createFinder } from './finder.ts';
 import { createGroupTest } from './matching.ts';
@@ -15,7 +16,26 @@ const fewDocuments = 200;
 
 /** @param few words of more products are kept in memory */
 export function createMemoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
-  const { fetch, read, hold, group: groupOf, match } = createFinder(reader, words, few);
+  const { fetch: fetchChoices, read, hold, group: groupOf, match } = createFinder(reader, words, few);
+
+  /** Whether no word begins with the first letters and digit of a code, so that none begins with the code. */
+  async function isNoCode(session: SearchSession, word: string): Promise<boolean> {
+    const start = /^\D+\d/.exec(word)?.[0];
+    return start !== undefined && (await reader.beginning(session, start, 1)) === 0;
+  }
+
+  /** @param choices those of several terms are read only where a server intersects them */
+  async function fetch(session: SearchSession, choices: readonly Choice[]): Promise<void> {
+    const wanted: Choice[] = [];
+    for (const choice of choices) {
+      const [term, another] = choice;
+      if (term === undefined || (another !== undefined && reader.blocksEventLoop)) continue;
+      const isAbsent = reader.blocksEventLoop && term.prefix === true && (await isNoCode(session, term.word));
+      if (!isAbsent) wanted.push(choice);
+      else for (const one of [term, { word: term.word }]) await hold(session, one, []);
+    }
+    return fetchChoices(session, wanted);
+  }
 
   const omitProducts = (types: readonly DocumentType[]): readonly DocumentType[] =>
     types.filter(type => type !== 'product');

@@ -117,7 +117,10 @@ export function createTermReader(reader: SearchReader, words: WordSets, few: num
 
   /** Reads what the search will need and memory lacks, if one statement is cheaper than several. */
   async function fetch(session: SearchSession, known: ReadTerms, choices: readonly Choice[]): Promise<void> {
-    const absent = choices.filter(choice => choice.some(term => isAbsent(known, term)));
+    // On SQLite a prefix costs a statement, which would find too many documents if the word is in memory.
+    const isCommon = (term: Term) =>
+      reader.blocksEventLoop && term.prefix === true && words.get(toWord(term)) !== undefined;
+    const absent = choices.filter(choice => choice.some(term => isAbsent(known, term) && !isCommon(term)));
     const found = absent.length === 0 ? undefined : await reader.documentsOf(session, absent);
     for (const [index, choice] of absent.entries()) {
       const positions = found?.[index];

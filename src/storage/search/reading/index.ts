@@ -14,6 +14,7 @@ import {
   shortReads,
   toSpan,
 } from './frequency.ts';
+import { createPrefixReader } from './prefixes.ts';
 import { createRarityTest } from './rare.ts';
 import { createReadStatements } from './statements.ts';
 
@@ -68,8 +69,11 @@ export interface SearchReader extends FrequencyReader {
   ): Promise<readonly (readonly number[] | undefined)[] | undefined>;
   /** Changes with every check that finds a change of what searches find; undefined if there are no checks. */
   seen(): number | undefined;
-  /** About how many documents have words that begin with this one, if they are few; else undefined. */
-  beginning(session: SearchSession, word: string): Promise<number | undefined>;
+  /**
+   * About how many documents have words that begin with this one, if they are few; else undefined.
+   * @param most fewer than this are few
+   */
+  beginning(session: SearchSession, word: string, most?: number): Promise<number | undefined>;
   /** Reads in advance what some choices will need, if one statement is cheaper than several. */
   fetch(session: SearchSession, choices: readonly Choice[]): Promise<void>;
 }
@@ -97,6 +101,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   const statements = createReadStatements(build, words);
   const countInstances = createInstanceCounter(statements);
 
+  const readPrefixes = createPrefixReader(build, words);
   const isRare = createRarityTest(words, build, statements);
   const frequencies = createFrequencyReader(database, statements, { isRare, refuseIfLong });
 
@@ -176,6 +181,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     seen: () => undefined,
 
     async documentsOf(session, choices) {
+      if (readPrefixes !== undefined) return readPrefixes(session, choices);
       if (words.documentsOf === undefined) return undefined;
       const wanted: number[] = [];
       const values: Record<string, string | number> = { ...toSpan(searchTypes), limit: maxDocuments };
@@ -197,10 +203,10 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
 
     fetch: async () => undefined,
 
-    async beginning(session, word) {
+    async beginning(session, word, most = fewInstances) {
       if (words.instances === undefined) return undefined;
-      const total = await countInstances(session, word);
-      return total < fewInstances ? total : undefined;
+      const total = await countInstances(session, word, most);
+      return total < most ? total : undefined;
     },
 
     ...frequencies,
@@ -214,19 +220,19 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   return reader;
 }
 
-/** How often documents have words with a beginning, up to `fewInstances`. */
-type InstanceCounter = (session: SearchSession, word: string) => Promise<number>;
+/** How often documents have words with a beginning, up to a limit. */
+type InstanceCounter = (session: SearchSession, word: string, limit: number) => Promise<number>;
 
 /** Counts again only if the words of documents may have changed. */
 function createInstanceCounter({
   instancesQuery,
 }: Pick<ReturnType<typeof createReadStatements>, 'instancesQuery'>): InstanceCounter {
   const keep = createCachedWords<number>(cachedBeginnings);
-  return (session, word) =>
+  return (session, word, limit) =>
     keep(
       session.seen,
-      word,
-      async () => (await session.first(instancesQuery({ word, limit: fewInstances })))?.total ?? 0,
+      `${word} ${limit}`,
+      async () => (await session.first(instancesQuery({ word, limit })))?.total ?? 0,
     );
 }
 
@@ -239,7 +245,7 @@ async function hasFew(
   if (others.length > 0 || group.some(choice => choice.length > 1)) return false;
   for (const { word, mark = '', prefix, longer } of group.flat()) {
     if (prefix !== true || longer !== undefined) continue;
-    if ((await countInstances(session, mark + word)) >= fewInstances) return false;
+    if ((await countInstances(session, mark + word, fewInstances)) >= fewInstances) return false;
   }
   return true;
 }
