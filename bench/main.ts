@@ -1,7 +1,7 @@
 /** `npm run bench`: measures the cost of the service; bench/NOTES.md has the method and the results. */
 
 import { cpus } from 'node:os';
-import { readCommandLine } from '../scripts/command-line.ts';
+import { exitOnSignals, readCommandLine } from '../scripts/command-line.ts';
 import { measureFsync } from './fsync.ts';
 import { measureImport } from './import.ts';
 import { measureRequests } from './load/requests.ts';
@@ -70,6 +70,7 @@ async function conditions(options: Options, postgres: PostgresServer | undefined
   ].join(' ');
 }
 
+exitOnSignals();
 const options = readCommandLine(
   'bench',
   () => readOptions(process.argv.slice(2)),

@@ -2,13 +2,14 @@
  * `npm run fuzz`: valid, borderline and hostile requests to every operation, made from the document the service
  * publishes. Fails when a response is a 5xx, violates the document, leaks internals, or does not arrive.
  */
-import { readCommandLine } from '../scripts/command-line.ts';
+import { exitOnSignals, readCommandLine } from '../scripts/command-line.ts';
 import { createCluster, throwaway } from '../scripts/tests/postgresql.ts';
 import type { DatabaseKind } from '../test/support/service/service.ts';
 import { removeTemplates } from '../test/support/service/template.ts';
 import { runCampaign } from './campaign.ts';
 import { help, readOptions } from './options.ts';
 
+exitOnSignals();
 const options = readCommandLine(
   'fuzz',
   () => readOptions(process.argv.slice(2)),

@@ -1,4 +1,5 @@
 /** The command lines of scripts. */
+import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { getErrorMessage } from '../src/error-text.ts';
 
@@ -19,4 +20,10 @@ export function readCommandLine<Options>(script: string, read: () => Options, ad
 export function readCheckOption(script: string): boolean {
   const options = { check: { type: 'boolean', default: false } } as const;
   return readCommandLine(script, () => parseArgs({ options }).values.check, 'the only option is --check');
+}
+
+/** Makes signals end the process in the way that runs its `exit` listeners, which stop servers and remove files. */
+export function exitOnSignals(): void {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }

@@ -4,6 +4,7 @@
  * Every product has ten attributes. Filters, sorts and pages are drawn for each request, so that few requests repeat.
  */
 import { join } from 'node:path';
+import { exitOnSignals } from '../../scripts/command-line.ts';
 import { brands, categories, colours, materials, series } from '../data/attribute-data.ts';
 import { runLoad } from '../load/load.ts';
 import { type Random, random } from '../load/random.ts';
@@ -76,6 +77,7 @@ async function run(settings: Readonly<Record<string, string>>, folder: string): 
   await server.stop();
 }
 
+exitOnSignals();
 const folder = runFolder();
 const onServer = kind === 'sqlite' ? undefined : await startPostgres(cacheFolder);
 const copy = await (onServer === undefined

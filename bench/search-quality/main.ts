@@ -4,6 +4,7 @@
  * words find products as well there.
  */
 import { parseArgs } from 'node:util';
+import { exitOnSignals } from '../../scripts/command-line.ts';
 import { cacheFolder } from '../servers/databases.ts';
 import { startPostgres } from '../servers/postgres.ts';
 import { type Engine, fts5, miniSearch, ours, tsRank } from './engines.ts';
@@ -12,6 +13,7 @@ import { gradeOf, type Query, queries } from './queries.ts';
 import { type Product, products } from './shop.ts';
 
 const hits = 50;
+exitOnSignals();
 const { values: options } = parseArgs({
   options: {
     worst: { type: 'boolean', default: false },
