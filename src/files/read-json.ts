@@ -29,7 +29,6 @@ interface Value {
   readonly isWhole: boolean;
 }
 
-const notSpace = /[^ \t\r\n]/g;
 /** What ends a number or a word, and is not part of it. */
 const afterWord = ' \t\r\n,]}';
 
@@ -49,8 +48,10 @@ function createEndFinder(depth: number, isWord: boolean) {
   let [isQuoted, isEscaped] = [false, false];
   return (text: string, from: number): number | undefined => {
     for (let at = from; at < text.length; at += 1) {
-      if (isWord && afterWord.includes(text.charAt(at))) return at;
-      if (isWord) continue;
+      if (isWord) {
+        if (afterWord.includes(text.charAt(at))) return at;
+        continue;
+      }
       const code = text.charCodeAt(at);
       if (isEscaped) isEscaped = false;
       else if (code === quote) isQuoted = !isQuoted;
@@ -67,6 +68,7 @@ function createEndFinder(depth: number, isWord: boolean) {
 class JsonText {
   line = 1;
   readonly #pieces: AsyncIterator<DecodedText>;
+  readonly #notSpace = /[^ \t\r\n]/g;
   #text = '';
   #at = 0;
   #isDamaged = false;
@@ -78,8 +80,8 @@ class JsonText {
   /** The next character that is no space, which stays unread; empty at the end of the file. */
   async peek(): Promise<string> {
     for (;;) {
-      notSpace.lastIndex = this.#at;
-      const found = notSpace.exec(this.#text);
+      this.#notSpace.lastIndex = this.#at;
+      const found = this.#notSpace.exec(this.#text);
       this.#advance(found?.index ?? this.#text.length);
       if (found !== null) return found[0];
       if (!(await this.#load())) return '';
