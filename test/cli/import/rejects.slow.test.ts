@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, createPlace, csv, type Place, productsOf, versionOf } from '../program.ts';
+import { createCatalog, createPlace, csv, type Place, productsOf, versionOf, waitFor } from '../program.ts';
+import { administrator } from './large-imports.ts';
 
 describeOnDatabases('catalog import on %s', kind => {
   let place: Place;
@@ -49,6 +50,26 @@ describeOnDatabases('catalog import on %s', kind => {
     // An import that continues keeps those of the records that it skips.
     expect((await place.runHere(['import', file, '--rejects', rejects, '--skip', '1'])).status).toBe(2);
     expect(readFileSync(rejects, 'utf8').trimEnd().split('\n')).toEqual([...lines, lines[1] ?? '']);
+  });
+
+  test('an import beside a service that fills the log has the status of one that rejects records', async () => {
+    const busy = await createCatalog(kind, { ...administrator, PORT: '0', HOST: '127.0.0.1' });
+    const server = busy.start(['serve']);
+    try {
+      await waitFor(server.stdout, /"address":"([^"]+)"/);
+      // Enough text for the log to be copied in the background, by a thread that must end with the program.
+      const long = Array.from(
+        { length: 700 },
+        (_, index) => `L-${index},Long ${index},1,${'word '.repeat(19_999)}`,
+      );
+      const file = busy.file('long.csv', ['sku,name,price,description', ...long, 'BAD,,x,'].join('\n'));
+      const ended = await busy.run(['import', file]);
+      expect(ended).toMatchObject({ status: 2, out: expect.stringContaining('700 created') });
+    } finally {
+      server.kill('SIGTERM');
+      await server.exited;
+    }
+    busy.remove();
   });
 
   test.each([
