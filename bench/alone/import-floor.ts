@@ -1,7 +1,6 @@
 /**
  * The cost of SQLite alone in an import: `bun bench/alone/import-floor.ts [PRODUCTS] [BATCH,…]`. Writes the same
- * rows, events, tags and words, from texts already in memory, with the same statements but without the log; then builds
- * the indexes.
+ * rows, events, tags and words, from texts already in memory, with the same statements; then builds the indexes.
  */
 import { Database as Connection } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
@@ -9,9 +8,8 @@ import { join } from 'node:path';
 import { prepareRecord } from '../../src/resources/products/import/prepared.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { toPosition } from '../../src/storage/search/index.ts';
-import { deferIndexes, restoreIndexes } from '../../src/storage/sqlite/deferred-indexes.ts';
+import { deferIndexes, prepareLoad, restoreIndexes } from '../../src/storage/sqlite/deferred-indexes.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
-import { leaveLog } from '../../src/storage/sqlite/journal-mode.ts';
 import { productNumber } from '../data/catalog-data.ts';
 import { markdownTable } from '../report/statistics.ts';
 import { runFolder } from '../servers/databases.ts';
@@ -84,8 +82,8 @@ async function measure(rows: readonly Rows[], batch: number): Promise<string[]> 
   const database = openSqlite(file);
   await migrate(database, Date.now);
   await database.close();
+  prepareLoad(file);
   deferIndexes(file, ['products', 'events']);
-  leaveLog(file);
   const spent = new Map<string, number>();
   const began = performance.now();
   const timed: Timed = (what, work) => {
@@ -95,11 +93,11 @@ async function measure(rows: readonly Rows[], batch: number): Promise<string[]> 
     spent.set(what, (spent.get(what) ?? 0) + user + system);
   };
   const connection = new Connection(file, { readwrite: true, strict: true });
-  for (const pragma of ['synchronous = FULL', 'temp_store = MEMORY', 'cache_size = -8000'])
+  for (const pragma of ['synchronous = NORMAL', 'temp_store = MEMORY', 'cache_size = -8000'])
     connection.run(`PRAGMA ${pragma}`);
   writeAll(connection, rows, batch, timed);
   connection.close(true);
-  timed('indexes', () => restoreIndexes(file, true));
+  timed('indexes', () => restoreIndexes(file));
   const total = (performance.now() - began) * 1000;
   rmSync(folder, { recursive: true, force: true });
   const all = [...spent.values()];

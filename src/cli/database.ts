@@ -7,7 +7,7 @@ import { describeRest, findReasonNotToServe, isCatalog, migrate } from '../stora
 import {
   awaitDatabase,
   checkDataFolder,
-  finishPostgresLoad,
+  finishBulkLoad,
   getEmbeddedFile,
   openDatabase,
 } from '../storage/open.ts';
@@ -97,9 +97,9 @@ export function awaitAtStart(database: Database): Promise<void> {
  * @param report called as each migration of a database that is in use begins: some take minutes
  * @returns the migrations that ran, and what remains to be done by the operator, if anything
  */
-export async function migrateAtStart(database: Database, report: (name: string) => void) {
+export async function migrateAtStart(database: Database, config: Config, report: (name: string) => void) {
   await awaitAtStart(database);
-  await finishPostgresLoad(database);
+  await finishBulkLoad(database, config);
   const begun: string[] = [];
   const ran = await migrate(database, Date.now, name => {
     begun.push(name);

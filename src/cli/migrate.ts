@@ -1,6 +1,6 @@
 /** `catalog migrate`: brings the database up to date, for example before new replicas are started. */
 import { loadConfig } from '../config.ts';
-import { finishBulkLoad, openDatabase } from '../storage/open.ts';
+import { openDatabase } from '../storage/open.ts';
 import { migrateAtStart, reportMigration } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
@@ -21,10 +21,9 @@ Exit status: 0 the database is up to date; 1 it is not, and each migration was a
   async run(args) {
     parse(args, {});
     const config = loadConfig(process.env);
-    finishBulkLoad(config);
     const database = openDatabase(config);
     try {
-      const { ran, rest } = await migrateAtStart(database, reportMigration);
+      const { ran, rest } = await migrateAtStart(database, config, reportMigration);
       for (const name of ran) console.log(`migrated ${name}`);
       if (rest !== undefined) console.log(rest);
       if (ran.length === 0) console.log('the database is up to date');

@@ -14,13 +14,7 @@ import { startService } from '../service.ts';
 import { findDoubtfulSettings } from '../settings/doubtful.ts';
 import { findMistypedSettings } from '../settings/mistyped.ts';
 import type { Database } from '../storage/database.ts';
-import {
-  checkDataFolder,
-  findMissingRights,
-  finishBulkLoad,
-  getEmbeddedFile,
-  openDatabase,
-} from '../storage/open.ts';
+import { checkDataFolder, findMissingRights, getEmbeddedFile, openDatabase } from '../storage/open.ts';
 import { createProductTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, hasEndedUncleanly } from './check/unclean-end.ts';
 import { migrateAtStart } from './database.ts';
@@ -53,11 +47,12 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
     if (config.DATABASE_URL === undefined) checkDataFolder(config);
     makePrivate(config, log);
     const unclean = hasEndedUncleanly(config);
-    finishBulkLoad(config);
     const database = openDatabase(config, { onMoved: inPlace => reportPlace(inPlace, config, log) });
     let isChecking = false;
     try {
-      const { ran, rest } = await migrateAtStart(database, migration => log.info('migrating', { migration }));
+      const { ran, rest } = await migrateAtStart(database, config, migration =>
+        log.info('migrating', { migration }),
+      );
       // Listens first: if the port is taken, no samples or administrator are created, and no new password is lost.
       const starting = Promise.withResolvers<void>();
       const service = startService({ config, clock, log, database, starting: starting.promise });

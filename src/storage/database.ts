@@ -179,8 +179,8 @@ export interface DialectChecks {
 /** A long series of transactions that add very many rows, as cheaply as the database allows. */
 export interface BulkLoad {
   readonly database: Database;
-  /** How long a transaction may take at present: other processes may be waiting for it. */
-  transactionMs(): number;
+  /** How long a transaction may take: other processes may be waiting for it. */
+  readonly transactionMs: number;
   /** Runs one of the transactions. Between them, other processes that wait to write get their turn. */
   write<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /** Must be called after each transaction. @param rows added since the load began @param existing rows before that */
@@ -189,11 +189,11 @@ export interface BulkLoad {
   close(): Promise<BulkLoadEnd>;
 }
 
-export interface BulkLoadEnd {
+interface BulkLoadEnd {
   /** How many indexes were built; `milliseconds` says how long that took. */
   readonly indexes: number;
   readonly milliseconds: number;
-  /** Why the indexes or journal mode could not be restored; the next process that opens the database does that. */
+  /** Why the indexes could not be built; the next start of a service does that. */
   readonly problem?: unknown;
 }
 

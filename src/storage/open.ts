@@ -8,7 +8,6 @@ import { restoreIndexes as restorePostgresIndexes } from './postgres/bulk/deferr
 import { loadPostgres } from './postgres/bulk/load.ts';
 import { openPostgres, type PostgresOptions } from './postgres/index.ts';
 import { loadSqlite } from './sqlite/bulk-load.ts';
-import { runTranslated } from './sqlite/connection.ts';
 import { restoreIndexes } from './sqlite/deferred-indexes.ts';
 import { attemptCreation } from './sqlite/files/write-failure.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
@@ -47,19 +46,13 @@ export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoa
 }
 
 /**
- * Builds the indexes that a killed load left unbuilt in an embedded database, before that is opened. Only serving and
- * migrating call this: other commands may run during a load, and would build the indexes too early.
+ * Builds the indexes that a running or killed load has dropped. Only serving and migrating call this: other commands
+ * may run during a load, and would build the indexes too early.
+ * @param database is open already: a load looks for other users of the database before it drops indexes
  */
-export function finishBulkLoad(config: Config): void {
-  if (config.DATABASE_URL !== undefined) return;
-  checkDataFolder(config);
-  const file = getEmbeddedFile(config);
-  runTranslated(file, () => restoreIndexes(file));
-}
-
-/** As finishBulkLoad, for PostgreSQL, where the database must be open. */
-export async function finishPostgresLoad(database: Database): Promise<void> {
+export async function finishBulkLoad(database: Database, config: Config): Promise<void> {
   if (database.dialect.name === 'postgresql') await restorePostgresIndexes(database);
+  else restoreIndexes(getEmbeddedFile(config));
 }
 
 export const getEmbeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string =>

@@ -167,14 +167,11 @@ export async function withDatabaseOf<T>(place: Place, work: (database: Database)
   }
 }
 
-/** Waits until another process has written this many products into the embedded database with deferred indexes. */
+/** Waits until an import that has the embedded database to itself has written this many products. */
 export async function untilThereAre(count: number, place: Place): Promise<void> {
   using connection = new Connection(join(place.folder, 'data', 'catalog.db'), { readonly: true });
-  connection.run('PRAGMA busy_timeout = 10000');
   const enough = connection.query(`select 1 from products limit 1 offset ${count - 1}`);
-  const background = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
-  while (enough.get() === null || background.get() === null)
-    await new Promise(resolve => setImmediate(resolve));
+  while (enough.get() === null) await new Promise(resolve => setImmediate(resolve));
 }
 
 /** All products, ordered by id. */

@@ -180,7 +180,7 @@ async function importFile(
   given: ImportArguments,
   { totalBytes, chunks, started, stop }: OpenedFile,
   writer: BatchWriter,
-  transactionMs = () => Number.POSITIVE_INFINITY,
+  transactionMs = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const rejects = openRejects(given.rejects, given.skip > 0);
   const progress = createProgress(process.stderr.isTTY === true, totalBytes);

@@ -22,7 +22,7 @@ export interface ImportRun {
   readonly batchSize: number | undefined;
   readonly writer: BatchWriter;
   /** The current limit for the duration of a transaction, in milliseconds. */
-  transactionMs(): number;
+  readonly transactionMs: number;
   readonly rejects: Rejects;
   readonly progress: Progress;
   /** Reports a line at once. */
@@ -133,7 +133,7 @@ function createCommitter(run: ImportRun, state: ImportState) {
     if (refused.length > 0) rejects.flush();
     if (run.batchSize === undefined) {
       const milliseconds = performance.now() - started;
-      size = computeNextSize(size, (countRows(batch) * run.transactionMs()) / Math.max(milliseconds, 1));
+      size = computeNextSize(size, (countRows(batch) * run.transactionMs) / Math.max(milliseconds, 1));
     }
     for (const name of ['created', 'updated', 'unchanged'] as const) state[name] += counts[name];
   }

@@ -25,31 +25,24 @@ const mappedBytes = 1_073_741_824;
  * The page size of a new database. Each new row changes a page of every index, and each page is written whole, twice:
  * small pages write less, while rows of the usual 400 to 700 bytes still fill them.
  */
-const pageBytes = 2048;
-
-/** The time to wait for another import that began at the same moment. */
-const waitAloneMs = 10_000;
+export const pageBytes = 2048;
 
 /** Maximum number of prepared statements of a connection: the commonest requests need a few hundred. */
 const keptStatements = 1000;
 
-/**
- * @param alone keeps the journal mode of the database: see journal-mode.ts
- * @param create creates the file if there is none
- */
-export function connect(file: string, alone = false, create = true): Connected {
+/** @param create creates the file if there is none */
+export function connect(file: string, create = true): Connected {
   return runTranslated(file, () =>
-    setUp(new Connection(file, { create, readwrite: true, strict: true }), file, alone),
+    setUp(new Connection(file, { create, readwrite: true, strict: true }), file),
   );
 }
 
-function setUp(connection: Connection, file: string, alone: boolean): Connected {
+function setUp(connection: Connection, file: string): Connected {
   // First, since the next ones read the file. Waiting for another process must not block the event loop of a service:
-  // BEGIN is retried instead (see group-commit.ts). Without the log, readers wait for writers too, but then no service
-  // runs.
-  connection.run(`PRAGMA busy_timeout = ${alone ? waitAloneMs : 0}`);
+  // BEGIN is retried instead (see group-commit.ts).
+  connection.run('PRAGMA busy_timeout = 0');
   connection.run(`PRAGMA page_size = ${pageBytes}`);
-  if (!alone) useLog(connection);
+  useLog(connection);
   connection.run('PRAGMA foreign_keys = ON');
   connection.run('PRAGMA temp_store = MEMORY');
   connection.run('PRAGMA cache_size = -16000');
@@ -85,8 +78,8 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
   };
 }
 
-export function connectReader(file: string, alone = false): Connected {
-  const connected = connect(file, alone, false);
+export function connectReader(file: string): Connected {
+  const connected = connect(file, false);
   // Readers read pages that the system has in memory in place. The writer writes to the log.
   connected.connection.run(`PRAGMA mmap_size = ${mappedBytes}`);
   return connected;

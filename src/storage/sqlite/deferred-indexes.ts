@@ -8,14 +8,16 @@
  * These indexes only make reads fast, so the data remains correct without them. The transaction that drops an index
  * notes that in the database: after a crash the next start builds it. The search index is written during the import,
  * since in sorted batches that costs no more than later, but its pieces are merged less often, and all at the end.
+ *
+ * A running service needs its indexes. An import creates the table of dropped indexes before it looks whether the file
+ * is in use, and a service that has opened the file drops this table: without it, the import drops no index.
  */
 import { Database as Connection } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { hastyMerging, tidyMerging } from '../search/sqlite.ts';
-import { useLog } from './journal-mode.ts';
+import { pageBytes, runTranslated } from './connection.ts';
+import { isUnused, runWhenFree, useLog } from './journal-mode.ts';
 
-/** How long a statement waits for the transaction of another process. */
-const busyTimeoutMs = 10_000;
 /** In KiB: sorting parts that fit a processor's cache, and merging them, is faster than sorting all rows at once. */
 const sortMemory = 1000;
 /** Threads that sort one part while the next is being read. */
@@ -25,44 +27,43 @@ const smallShare = 10;
 /** In pages: large, since building waits whenever the log is copied into the database. */
 const logPages = 100_000;
 
-/** Drops the secondary indexes of the tables, except unique and small ones, and notes how to build them. */
-export function deferIndexes(file: string, tables: readonly string[]): void {
-  using connection = connect(file);
-  connection
-    .transaction(() => {
-      connection.run(
-        'create table if not exists deferred_indexes (name text primary key, statement text not null)',
-      );
-      for (const table of tables) {
-        for (const { name, statement } of readSecondaryIndexes(connection, table)) {
-          if (isSmall(connection, table, name, statement)) continue;
-          connection.run('insert or replace into deferred_indexes values (?, ?)', [name, statement]);
-        }
-      }
-      for (const { name } of readDeferred(connection)) connection.run(`drop index if exists "${name}"`);
-      for (const statement of hastyMerging) connection.run(statement);
-      for (const [index, statement] of tidyMerging.entries()) {
-        const note = `search_index ${index}`;
-        connection.run('insert or replace into deferred_indexes values (?, ?)', [note, statement]);
-      }
-    })
-    .immediate();
+/**
+ * Lets this process drop indexes later, unless another process has the file open or opens it until then. Must be called
+ * before this process opens the file; creates it if there is none.
+ */
+export function prepareLoad(file: string): void {
+  if (!isUnused(file)) return;
+  restoreIndexes(file);
+  runOn(file, connection =>
+    runTransaction(connection, () => {
+      if (!isOfAnotherProgram(connection))
+        connection.run('create table deferred_indexes (name text primary key, statement text not null)');
+    }),
+  );
+  if (!isUnused(file)) restoreIndexes(file);
 }
 
 /**
- * Builds the indexes that were dropped and tidies the search index, each in a separate transaction; after that the
- * database has a write-ahead log.
+ * Drops the secondary indexes of the tables, except unique and small ones, and notes how to build them.
+ * @returns whether it did: not if another process has the file open, or has opened it since the load began
+ */
+export const deferIndexes = (file: string, tables: readonly string[]): boolean =>
+  runOn(file, connection => runTransaction(connection, () => defer(connection, tables)));
+
+/**
+ * Builds the indexes that were dropped and tidies the search index, each in a separate transaction.
  * @param file an SQLite database, which need not exist
- * @param alone whether this process has the file to itself, and needs no log to build them: see journal-mode.ts
  * @returns how many indexes were built
  */
-export function restoreIndexes(file: string, alone = false): number {
+export function restoreIndexes(file: string): number {
   if (!existsSync(file)) return 0;
-  using connection = connect(file);
-  if (!alone) useLog(connection);
-  const built = restore(connection);
-  if (alone) useLog(connection);
-  return built;
+  return runOn(file, connection => {
+    for (let built = 0; ; ) {
+      const restored = runTransaction(connection, () => restoreOne(connection));
+      if (restored === undefined) return built;
+      if (isIndex(restored)) built++;
+    }
+  });
 }
 
 interface Index {
@@ -93,33 +94,65 @@ function isSmall(connection: Connection, table: string, name: string, statement:
   }
 }
 
-function restore(connection: Connection): number {
-  const hasTable = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
-  if (hasTable.get() === null) return 0;
-  const indexes = readDeferred(connection);
-  for (const { name, statement } of indexes) {
-    connection
-      .transaction(() => {
-        // Another process may have been here first.
-        connection.run(statement.replace(/^create index/i, 'create index if not exists'));
-        connection.run('delete from deferred_indexes where name = ?', [name]);
-      })
-      .immediate();
+const isIndex = ({ statement }: Index): boolean => /^create index/i.test(statement);
+
+/** @returns false without the table that prepareLoad has created */
+function defer(connection: Connection, tables: readonly string[]): boolean {
+  if (!hasTable(connection)) return false;
+  const note = connection.prepare('insert into deferred_indexes values (?, ?)');
+  for (const table of tables) {
+    for (const { name, statement } of readSecondaryIndexes(connection, table)) {
+      if (isSmall(connection, table, name, statement)) continue;
+      note.run(name, statement);
+      connection.run(`drop index "${name}"`);
+    }
   }
-  return indexes.filter(({ statement }) => /^create index/i.test(statement)).length;
+  for (const statement of hastyMerging) connection.run(statement);
+  for (const [index, statement] of tidyMerging.entries()) note.run(`search_index ${index}`, statement);
+  note.finalize();
+  return true;
 }
 
-function connect(file: string): Connection {
-  const connection = new Connection(file, { readwrite: true, strict: true });
-  connection.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-  connection.run('PRAGMA synchronous = FULL');
-  connection.run('PRAGMA temp_store = FILE');
-  connection.run(`PRAGMA cache_size = -${sortMemory}`);
-  connection.run(`PRAGMA threads = ${sortThreads}`);
-  connection.run(`PRAGMA wal_autocheckpoint = ${logPages}`);
-  return connection;
+/** @returns what was restored; undefined when nothing was left, and the table of dropped indexes was dropped itself */
+function restoreOne(connection: Connection): Index | undefined {
+  // Another process may have been here first.
+  if (!hasTable(connection)) return undefined;
+  const next = connection
+    .query<Index, []>('select name, statement from deferred_indexes order by name limit 1')
+    .get();
+  if (next === null) {
+    connection.run('drop table deferred_indexes');
+    return undefined;
+  }
+  connection.run(next.statement.replace(/^create index/i, '$& if not exists'));
+  connection.run('delete from deferred_indexes where name = ?', [next.name]);
+  return next;
 }
 
-function readDeferred(connection: Connection): Index[] {
-  return connection.query<Index, []>('select name, statement from deferred_indexes order by name').all();
+const hasTable = (connection: Connection): boolean =>
+  connection.query("select 1 from sqlite_master where name = 'deferred_indexes'").get() !== null;
+
+/** Whether the file has tables, but not those of a catalog: the migrations then refuse it, and it must stay as it is. */
+const isOfAnotherProgram = (connection: Connection): boolean =>
+  connection
+    .query(`select 1 from sqlite_master
+      where not exists (select 1 from sqlite_master where name = 'migrations') limit 1`)
+    .get() !== null;
+
+/** Waits for the transactions of other processes. */
+const runTransaction = <Result>(connection: Connection, work: () => Result): Result =>
+  runWhenFree(() => connection.transaction(work).immediate());
+
+function runOn<Result>(file: string, work: (connection: Connection) => Result): Result {
+  return runTranslated(file, () => {
+    using connection = new Connection(file, { create: true, readwrite: true, strict: true });
+    connection.run(`PRAGMA page_size = ${pageBytes}`);
+    useLog(connection);
+    connection.run('PRAGMA synchronous = FULL');
+    connection.run('PRAGMA temp_store = FILE');
+    connection.run(`PRAGMA cache_size = -${sortMemory}`);
+    connection.run(`PRAGMA threads = ${sortThreads}`);
+    connection.run(`PRAGMA wal_autocheckpoint = ${logPages}`);
+    return work(connection);
+  });
 }

@@ -36,14 +36,12 @@ const busyRetryMs = 5;
 
 interface GroupCommitOptions {
   readonly connected: Connected;
-  /** Whether an import has the file to itself; it merges the search index at its end. */
-  readonly alone: boolean;
   /** Seconds that it waits for other processes that write. */
   readonly patience: number;
+  readonly mergesPieces: (() => boolean) | undefined;
   readonly checkpoint: Checkpoints;
   readonly identity: FileIdentity;
-  /** Undefined where COMMIT itself flushes what it writes. */
-  readonly flusher: LogFlusher | undefined;
+  readonly flusher: LogFlusher;
   /** Called when a group is visible to readers, before it is durable. */
   readonly committed: () => void;
 }
@@ -53,28 +51,22 @@ interface GroupCommitOptions {
  * the next group, and share one COMMIT. A transaction that fails is undone alone.
  */
 export function createGroupCommit(options: GroupCommitOptions) {
-  const { connected, alone, patience, checkpoint, identity, flusher, committed } = options;
+  const { connected, patience, mergesPieces, checkpoint, identity, flusher, committed } = options;
   const session = wrapInSlices(connected.session);
-  const writer: Writer = {
-    ...connected,
-    session,
-    merging: alone ? undefined : createMerging(session),
-    patience,
-  };
+  const writer: Writer = { ...connected, session, merging: createMerging(session, mergesPieces), patience };
 
   /** @returns the jobs that are left for the next group */
   async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
     // Once a flush has failed, nothing may be written: it would be visible although its writer gets an error.
-    flusher?.check();
+    flusher.check();
     await checkpoint.before();
     const results = await runGroup(writer, group);
     identity.check();
     await takeTurn();
-    // Without a log, SQLite can only write to the file while it has no readers.
-    await runWhenFree(writer, 'COMMIT');
+    writer.execute('COMMIT');
     committed();
     // Jobs that only read wait too: they may have read what an earlier group failed to make durable.
-    await flusher?.flush();
+    await flusher.flush();
     for (const result of results) result.settle();
     checkpoint.after();
     return group.slice(results.length);
@@ -107,7 +99,7 @@ interface Done {
  * is durable.
  */
 async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
-  await runWhenFree(writer, 'BEGIN IMMEDIATE');
+  await beginWhenFree(writer);
   const results = await runJobs(writer, group);
   const all = results.map(({ left }) => left);
   const write = async (parts: readonly Deferred[]): Promise<void> => {
@@ -118,7 +110,7 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
     writer.session,
     all.map(({ items }) => items),
   );
-  await writer.merging?.run();
+  await writer.merging.run();
   await write(await arrangeIncrements(all.flatMap(({ increments }) => increments)));
   return results;
 }
@@ -145,7 +137,7 @@ async function runJobs(writer: Writer, group: readonly Job[], savepoints = false
       if (savepoints) writer.execute('ROLLBACK TO job');
       else if (left.hasWritten) {
         writer.execute('ROLLBACK');
-        await runWhenFree(writer, 'BEGIN IMMEDIATE');
+        await beginWhenFree(writer);
         return runJobs(writer, group, true);
       }
       if (error instanceof LaterGroup) isFull = true;
@@ -171,12 +163,12 @@ async function runJob(writer: Writer, job: Job, left: Left, isFirst: boolean): P
   }
 }
 
-/** Runs a statement again and again until no other process is in the way. @throws StorageError when patience ends */
-async function runWhenFree(writer: Writer, statement: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
+/** Begins a transaction once no other process writes. @throws StorageError when patience ends */
+async function beginWhenFree(writer: Writer): Promise<void> {
   const start = performance.now();
   for (;;) {
     try {
-      writer.execute(statement);
+      writer.execute('BEGIN IMMEDIATE');
       return;
     } catch (error) {
       const busy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true;

@@ -22,7 +22,6 @@ import { connect, connectReader, createSharedReader } from './connection.ts';
 import { sqliteChecks } from './files/checks.ts';
 import { createFileIdentity, type InPlaceListener } from './files/identity.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { isLogInUse } from './journal-mode.ts';
 import { createCheckpoints } from './threads/checkpoint.ts';
 import { createLogFlusher, type Flush } from './threads/flush.ts';
 import { createBackgroundReader } from './threads/reader.ts';
@@ -59,43 +58,38 @@ const dialect: Dialect = {
 };
 
 export interface SqliteOptions {
-  /** Set if `leaveLog` found no other process: the database then has no log until another process opens it. */
-  readonly alone?: boolean;
   readonly onMoved?: InPlaceListener;
   /** Flushes the log; the default is the system's fdatasync. */
   readonly flush?: Flush;
   /** Seconds that a transaction waits for other processes that write. */
   readonly patience?: number;
-}
-
-export interface SqliteDatabase extends Database {
-  /** Whether other processes may have the file open, and be waiting to write. */
-  hasWriteContention(): boolean;
+  /** Whether transactions merge the pieces of the search index that they add; the default is that all do. */
+  readonly mergesPieces?: () => boolean;
 }
 
 /** @param file the path of the database file; the file and its folder are created when missing */
 export function openSqlite(
   file: string,
-  { alone = false, onMoved, flush, patience = 10 }: SqliteOptions = {},
-): SqliteDatabase {
+  { onMoved, flush, patience = 10, mergesPieces }: SqliteOptions = {},
+): Database {
   mkdirSync(dirname(file), { recursive: true });
-  const writer = connect(file, alone);
-  // Without a log, only SQLite knows the order in which data must reach the disk.
-  writer.execute(`PRAGMA synchronous = ${alone ? 'FULL' : 'NORMAL'}`);
+  const writer = connect(file);
+  // The flusher flushes the log after each COMMIT.
+  writer.execute('PRAGMA synchronous = NORMAL');
   // An import appends rows, and reads few pages twice. A COMMIT after pages were sorted looks through the whole cache.
   writer.execute('PRAGMA cache_size = -6000');
   const checkpoint = createCheckpoints(writer, file);
-  const reader = createSharedReader(connectReader(file, alone), file);
+  const reader = createSharedReader(connectReader(file), file);
   const background = createBackgroundReader(file, reader.end);
   const parts = createBackgroundReader(file, reader.end);
   const pool: Connected[] = [];
-  const identity = createFileIdentity(writer, file, !alone, onMoved);
-  const flusher = alone ? undefined : createLogFlusher(file, flush);
+  const identity = createFileIdentity(writer, file, onMoved);
+  const flusher = createLogFlusher(file, flush);
   const committed = reader.end;
   const enqueue = createGroupCommit({
     connected: writer,
-    alone,
     patience,
+    mergesPieces,
     checkpoint,
     identity,
     flusher,
@@ -104,7 +98,7 @@ export function openSqlite(
   /** Opens the same file that the other connections have open; throws if another file has taken its place. */
   const connectAnotherReader = (): Connected => {
     identity.check();
-    return connectReader(file, alone);
+    return connectReader(file);
   };
   const locks = new Set<string>();
   const build = createSqliteBuilder();
@@ -157,11 +151,9 @@ export function openSqlite(
       renew: reader.end,
     }),
 
-    hasWriteContention: () => !alone || isLogInUse(writer.connection),
-
     async ping() {
       identity.check();
-      flusher?.check();
+      flusher.check();
       await reader.session.all(sql`select 1`.compile(build));
     },
 
@@ -177,7 +169,7 @@ export function openSqlite(
       for (const connected of pool) connected.close();
       await Promise.all([background.close(), parts.close()]);
       await checkpoint.close();
-      flusher?.close();
+      flusher.close();
       // The last connection to close copies the log into the database file and removes it.
       writer.close();
     },

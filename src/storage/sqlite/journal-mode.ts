@@ -1,14 +1,13 @@
 /**
- * The journal mode of SQLite. Connections usually request the write-ahead log, which lets others read while one writes,
- * but writes each page twice. A process that has the file to itself for some time can change to the rollback journal,
- * which only keeps the former content of pages: a new page is written directly to the file (docs/decisions/0019).
+ * The journal mode of SQLite: the write-ahead log, which lets others read while one writes. Only a process that has the
+ * file to itself can leave the log, which shows whether a file is in use.
  */
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { StorageError } from '../database.ts';
 
-/** Often enough to hit the pauses of an import that has the file to itself: see bulk-load.ts. */
-const askEveryMs = 2;
+/** Often enough to hit the pauses between the transactions of an import: see bulk-load.ts. */
+const retryMs = 2;
 const limitMs = 10_000;
 
 /** The reason why SQLite returns another mode: https://sqlite.org/wal.html, "Overview", disadvantage 2. */
@@ -20,52 +19,52 @@ const noLog =
  * @throws StorageError `unavailable` when another process holds the file too long, or the file system allows no log
  */
 export function useLog(connection: Connection): void {
+  const mode = runWhenFree(() => setJournal(connection, 'WAL'));
+  if (mode !== 'wal' && mode !== 'memory') throw new StorageError('unavailable', noLog);
+}
+
+/**
+ * Runs work again and again until no other process is in the way, for at most ten seconds. Blocks its thread.
+ * @throws StorageError `unavailable` when another process holds the file too long
+ */
+export function runWhenFree<Result>(work: () => Result): Result {
   const started = performance.now();
   for (;;) {
-    const mode = setJournal(connection, 'WAL');
-    if (mode === 'wal' || mode === 'memory') return;
-    if (mode !== undefined) throw new StorageError('unavailable', noLog);
-    if (performance.now() - started > limitMs) {
-      throw new StorageError(
-        'unavailable',
-        `Another process has locked the database for ${limitMs / 1000} s.`,
-      );
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() - started > limitMs)
+        throw new StorageError(
+          'unavailable',
+          `Another process has locked the database for ${limitMs / 1000} s.`,
+        );
     }
-    Bun.sleepSync(askEveryMs);
+    Bun.sleepSync(retryMs);
   }
 }
 
 /**
- * Switches the database to the rollback journal until a process needs the log. SQLite allows that to a sole user only.
- * @returns whether no other connection has the file open
+ * Whether no connection has the file open; the next one that opens it uses the log again.
+ * @throws SQLiteError for a file that is no database
  */
-export function leaveLog(file: string): boolean {
+export function isUnused(file: string): boolean {
   if (!existsSync(file)) return true;
-  const connection = new Connection(file, { readwrite: true, strict: true });
+  using connection = new Connection(file, { readwrite: true, strict: true });
   try {
     return setJournal(connection, 'DELETE') === 'delete';
-  } finally {
-    connection.close();
-  }
-}
-
-/** Whether the connection's last transaction found the log in use. */
-export function isLogInUse(connection: Connection): boolean {
-  return readMode(connection, 'PRAGMA journal_mode') === 'wal';
-}
-
-/** @returns the mode that the database now has; undefined when another connection is in the way */
-function setJournal(connection: Connection, mode: 'WAL' | 'DELETE'): string | undefined {
-  try {
-    return readMode(connection, `PRAGMA journal_mode = ${mode}`);
   } catch (error) {
-    if (error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true) return undefined;
+    if (isBusy(error)) return false;
     throw error;
   }
 }
 
-function readMode(connection: Connection, pragma: string): string | undefined {
-  const statement = connection.prepare<{ journal_mode: string }, []>(pragma);
+const isBusy = (error: unknown): boolean =>
+  error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true;
+
+/** @returns the mode that the database now has */
+function setJournal(connection: Connection, mode: 'WAL' | 'DELETE'): string | undefined {
+  const statement = connection.prepare<{ journal_mode: string }, []>(`PRAGMA journal_mode = ${mode}`);
   try {
     return statement.get()?.journal_mode;
   } finally {

@@ -15,7 +15,8 @@ const charactersOfPage = 2000;
 
 export type Merging = ReturnType<typeof createMerging>;
 
-export function createMerging(session: Session) {
+/** @param isActive whether transactions merge what they add: an import that defers indexes merges all at its end */
+export function createMerging(session: Session, isActive: () => boolean = () => true) {
   const merge = CompiledQuery.raw(mergeSome);
   const readSettings = CompiledQuery.raw('select k, v from search_index_config');
   let isPrepared = false;
@@ -34,7 +35,7 @@ export function createMerging(session: Session) {
   return {
     /** Must be awaited before a statement that writes documents. */
     prepare(): Promise<void> | undefined {
-      if (isPrepared) return undefined;
+      if (isPrepared || !isActive()) return undefined;
       isPrepared = true;
       return ensureSettings();
     },
@@ -46,7 +47,7 @@ export function createMerging(session: Session) {
     },
     /** Merges about as many pages as were written since the last merge, once there are enough pieces. */
     async run(): Promise<void> {
-      if (pieces < fewPieces) return;
+      if (pieces < fewPieces || !isActive()) return;
       pieces = 0;
       await ensureSettings();
       for (; pages > 0; pages -= mergedPages) await session.run(merge);

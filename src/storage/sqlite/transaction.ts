@@ -9,8 +9,7 @@ import type { Merging } from './merging.ts';
 
 /** The only connection that writes; its session works in slices. */
 export interface Writer extends Connected {
-  /** Undefined in an import that has the file alone. */
-  readonly merging: Merging | undefined;
+  readonly merging: Merging;
   /** Seconds that it waits for other processes that write. */
   readonly patience: number;
 }

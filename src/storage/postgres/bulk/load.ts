@@ -26,7 +26,7 @@ export function loadPostgres(
   let decided = false;
   return {
     database,
-    transactionMs: () => 500,
+    transactionMs: 500,
     write: work => database.write(work),
     async added(rows, existing) {
       deferred ??= await isDeferred(database);

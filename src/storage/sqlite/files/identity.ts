@@ -18,11 +18,9 @@ const logEvery = 1000;
 /** The size of the buffer that bun:sqlite needs for the result of a file control, in 32-bit words. */
 const resultWords = 2;
 
-/** @param log whether the database keeps a write-ahead log for as long as it is open */
 export function createFileIdentity(
   { connection }: Connected,
   file: string,
-  log: boolean,
   listener: InPlaceListener = () => undefined,
 ) {
   const result = new Int32Array(resultWords);
@@ -43,7 +41,7 @@ export function createFileIdentity(
   function checkLog(): void {
     const now = performance.now();
     // A missing log is looked for at every check, so that writes succeed again as soon as it is back.
-    if (!log || (!logIsOther && now - lookedAt < logEvery)) return;
+    if (!logIsOther && now - lookedAt < logEvery) return;
     const found = readIdentity(logFile);
     lookedAt = now;
     known ??= found;

@@ -14,7 +14,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { getErrorCode, getErrorMessage } from '../../../error-text.ts';
 import { readNames } from '../../../secrets/private-files.ts';
-import { leaveLog } from '../journal-mode.ts';
+import { isUnused } from '../journal-mode.ts';
 import { flushFolder } from '../threads/flush.ts';
 import { sync, verify } from './copy.ts';
 import { findDescriptor } from './descriptors.ts';
@@ -125,7 +125,7 @@ export function refuseUsed(database: string): void {
 /** Checks SQLite's locks. An unreadable database counts as free: it may be the reason for the restore. */
 function isFree(database: string): boolean {
   try {
-    return leaveLog(database);
+    return isUnused(database);
   } catch {
     return true;
   }
