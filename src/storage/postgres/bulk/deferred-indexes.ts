@@ -51,11 +51,11 @@ export function deferIndexes(
 }
 
 /**
- * Builds the indexes that were dropped, each in a separate transaction.
+ * Builds the indexes that were dropped, each in a separate transaction. The first waits for a load that is just dropping
+ * them and has not seen this session.
  * @returns how many it built
  */
 export async function restoreIndexes(database: Servable): Promise<number> {
-  if (!(await isDeferred(database))) return 0;
   for (let built = 0; ; built++) {
     if (!(await database.exclusively(session => restoreOne(session, database)))) return built;
   }
