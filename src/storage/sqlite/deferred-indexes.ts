@@ -24,6 +24,8 @@ const sortMemory = 1000;
 const sortThreads = 2;
 /** An index is small if it has fewer than one row in this many. */
 const smallShare = 10;
+/** The pause after each transaction, in which other processes can write: they try every few milliseconds. */
+const turnMs = 6;
 /** In pages: large, since building waits whenever the log is copied into the database. */
 const logPages = 100_000;
 
@@ -62,6 +64,7 @@ export function restoreIndexes(file: string): number {
       const restored = runTransaction(connection, () => restoreOne(connection));
       if (restored === undefined) return built;
       if (isIndex(restored)) built++;
+      Bun.sleepSync(turnMs);
     }
   });
 }
