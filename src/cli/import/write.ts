@@ -25,21 +25,10 @@ export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
       const ids = await importer.apply(session, plan, records, createCause('import', Date.now()));
       return { plan, ids };
     });
-  async function writeBatch(records: readonly PreparedRecord[]) {
+  async function writeWithRetries(records: readonly PreparedRecord[]) {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { plan, ids } = await write(records);
-        // Only after the commit: a retried transaction must not see what its own records matched.
-        matched.add(plan.matched);
-        matched.add(ids);
-        created += plan.counts.created;
-        await load.added(created, existing);
-        sinceCollection += records.length;
-        if (sinceCollection >= collectEvery) {
-          sinceCollection = 0;
-          fullGC();
-        }
-        return plan;
+        return await write(records);
       } catch (error) {
         // Another process has just created a product with one of the skus: the next plan finds it.
         const taken = error instanceof StorageError && error.kind === 'unique';
@@ -48,7 +37,20 @@ export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
     }
   }
   return {
-    write: writeBatch,
+    async write(records) {
+      const { plan, ids } = await writeWithRetries(records);
+      // Only after the commit: a retried transaction must not see what its own records matched.
+      matched.add(plan.matched);
+      matched.add(ids);
+      created += plan.counts.created;
+      await load.added(created, existing);
+      sinceCollection += records.length;
+      if (sinceCollection >= collectEvery) {
+        sinceCollection = 0;
+        fullGC();
+      }
+      return plan;
+    },
     pass: async skus => matched.add(await importer.findIds(database.read, skus)),
   };
 }

@@ -39,7 +39,9 @@ export function prepareLoad(file: string): void {
   runOn(file, connection =>
     runTransaction(connection, () => {
       if (!isOfAnotherProgram(connection))
-        connection.run('create table deferred_indexes (name text primary key, statement text not null)');
+        connection.run(
+          'create table if not exists deferred_indexes (name text primary key, statement text not null)',
+        );
     }),
   );
   if (!isUnused(file)) restoreIndexes(file);
@@ -47,7 +49,8 @@ export function prepareLoad(file: string): void {
 
 /**
  * Drops the secondary indexes of the tables, except unique and small ones, and notes how to build them.
- * @returns whether it did: not if another process has the file open, or has opened it since the load began
+ * @returns whether it did: not if another process has the file open, or has opened it since the load began, or loads too
+ *   and has dropped them already
  */
 export const deferIndexes = (file: string, tables: readonly string[]): boolean =>
   runOn(file, connection => runTransaction(connection, () => defer(connection, tables)));
@@ -99,9 +102,9 @@ function isSmall(connection: Connection, table: string, name: string, statement:
 
 const isIndex = ({ statement }: Index): boolean => /^create index/i.test(statement);
 
-/** @returns false without the table that prepareLoad has created */
+/** @returns false without the table that prepareLoad has created, or if another load has used it */
 function defer(connection: Connection, tables: readonly string[]): boolean {
-  if (!hasTable(connection)) return false;
+  if (!hasTable(connection) || readNext(connection) !== null) return false;
   const note = connection.prepare('insert into deferred_indexes values (?, ?)');
   for (const table of tables) {
     for (const { name, statement } of readSecondaryIndexes(connection, table)) {
@@ -120,9 +123,7 @@ function defer(connection: Connection, tables: readonly string[]): boolean {
 function restoreOne(connection: Connection): Index | undefined {
   // Another process may have been here first.
   if (!hasTable(connection)) return undefined;
-  const next = connection
-    .query<Index, []>('select name, statement from deferred_indexes order by name limit 1')
-    .get();
+  const next = readNext(connection);
   if (next === null) {
     connection.run('drop table deferred_indexes');
     return undefined;
@@ -131,6 +132,9 @@ function restoreOne(connection: Connection): Index | undefined {
   connection.run('delete from deferred_indexes where name = ?', [next.name]);
   return next;
 }
+
+const readNext = (connection: Connection): Index | null =>
+  connection.query<Index, []>('select name, statement from deferred_indexes order by name limit 1').get();
 
 const hasTable = (connection: Connection): boolean =>
   connection.query("select 1 from sqlite_master where name = 'deferred_indexes'").get() !== null;

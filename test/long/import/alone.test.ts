@@ -101,6 +101,19 @@ test('a backup during the import is complete, and the import ends undisturbed', 
   place.remove();
 });
 
+test('another large import beside it creates each of its products once', async () => {
+  const place = await createPlace('sqlite');
+  const { child, all } = await importing(place);
+  const lines = Array.from({ length: 9000 }, (_, index) => `{"name":"Other ${index}","price":1}\n`);
+  const other = await place.run(['import', place.file('other.ndjson', lines.join(''))]);
+  expect(other).toMatchObject({ status: 0, out: expect.stringContaining('9,000 created, ') });
+  await child.stdin.end();
+  expect(await child.exited).toBe(0);
+  expect((await totalsOf(place)).counted).toMatchObject([{ total: 17_000 }]);
+  expect(indexesOf(place)).toEqual(all);
+  place.remove();
+});
+
 test('the import does not wait for other readers of the file, which see no partial transaction', async () => {
   const place = await createPlace('sqlite');
   const { child, give } = await importing(place);
