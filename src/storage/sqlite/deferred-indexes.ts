@@ -26,6 +26,8 @@ const sortThreads = 2;
 const smallShare = 10;
 /** The pause after each transaction, in which other processes can write: they try every few milliseconds. */
 const turnMs = 6;
+/** In seconds: see runTransaction. */
+const patience = 600;
 /** In pages: large, since building waits whenever the log is copied into the database. */
 const logPages = 100_000;
 
@@ -146,9 +148,9 @@ const isOfAnotherProgram = (connection: Connection): boolean =>
       where not exists (select 1 from sqlite_master where name = 'migrations') limit 1`)
     .get() !== null;
 
-/** Waits for the transactions of other processes. */
+/** Waits for the transactions of other processes: tidying a large search index is one, and takes minutes. */
 const runTransaction = <Result>(connection: Connection, work: () => Result): Result =>
-  runWhenFree(() => connection.transaction(work).immediate());
+  runWhenFree(() => connection.transaction(work).immediate(), patience);
 
 function runOn<Result>(file: string, work: (connection: Connection) => Result): Result {
   return runTranslated(file, () => {

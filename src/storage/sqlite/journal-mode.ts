@@ -8,7 +8,8 @@ import { StorageError } from '../database.ts';
 
 /** Often enough to hit the pauses between the transactions of an import: see bulk-load.ts. */
 const retryMs = 2;
-const limitMs = 10_000;
+/** In seconds: clients may wait. */
+const shortPatience = 10;
 
 /** The reason why SQLite returns another mode: https://sqlite.org/wal.html, "Overview", disadvantage 2. */
 const noLog =
@@ -24,21 +25,19 @@ export function useLog(connection: Connection): void {
 }
 
 /**
- * Runs work again and again until no other process is in the way, for at most ten seconds. Blocks its thread.
+ * Runs work again and again until no other process is in the way. Blocks its thread.
+ * @param patience seconds for which it tries
  * @throws StorageError `unavailable` when another process holds the file too long
  */
-export function runWhenFree<Result>(work: () => Result): Result {
+export function runWhenFree<Result>(work: () => Result, patience = shortPatience): Result {
   const started = performance.now();
   for (;;) {
     try {
       return work();
     } catch (error) {
       if (!isBusy(error)) throw error;
-      if (performance.now() - started > limitMs)
-        throw new StorageError(
-          'unavailable',
-          `Another process has locked the database for ${limitMs / 1000} s.`,
-        );
+      if (performance.now() - started > patience * 1000)
+        throw new StorageError('unavailable', `Another process has locked the database for ${patience} s.`);
     }
     Bun.sleepSync(retryMs);
   }

@@ -83,6 +83,27 @@ describe('indexes that a large import leaves out', () => {
     expect(indexesOf(file).map(({ name }) => name)).toEqual(before);
     place.remove();
   });
+
+  test('are waited for by a start while another process builds them, however long that takes', async () => {
+    const place = await createPlace('sqlite', { ...administrator, PORT: '0', HOST: '127.0.0.1' });
+    const file = join(place.folder, 'data', 'catalog.db');
+    await place.runHere(['migrate']);
+    prepareLoad(file);
+    expect(deferIndexes(file, ['products', 'events'])).toBe(true);
+    using building = new Database(file);
+    building.run('begin immediate');
+    const server = place.start(['serve']);
+    // Longer than a request may wait.
+    await Promise.race([server.exited, Bun.sleep(12_000)]);
+    building.run('rollback');
+    try {
+      await waitFor(server.stdout, /"message":"serving"/);
+    } finally {
+      server.kill('SIGTERM');
+      await server.exited;
+    }
+    place.remove();
+  });
 });
 
 describe.skipIf(!hasPostgres)(
