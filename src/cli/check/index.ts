@@ -1,7 +1,8 @@
 /** `catalog check`: verifies that the database is intact and that derived data agrees with its source. */
 import { getErrorMessage } from '../../error-text.ts';
 import { isDamage } from '../../storage/damage.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import { type Database, StorageError, type Transaction } from '../../storage/database.ts';
+import { isMissingRight } from '../../storage/open.ts';
 import { runWithDatabase } from '../database.ts';
 import { escapeUnprintable } from '../terminal/index.ts';
 import { type Command, parse } from '../usage.ts';
@@ -75,6 +76,10 @@ async function find(database: Database, check: Check): Promise<string[]> {
   }
 }
 
+/** Whether a backup would help: not against a database that is locked, full or away, or that refuses its role. */
+const isFaultOfData = (error: unknown): boolean =>
+  error instanceof StorageError ? /^(damaged|unique)$/.test(error.kind) : !isMissingRight(error);
+
 /** Repairs everything or nothing, in one transaction. @returns the exit status */
 async function repairAll(database: Database, checks: readonly Check[], wrong: Findings): Promise<number> {
   const { build, dialect } = database;
@@ -96,6 +101,7 @@ async function repairAll(database: Database, checks: readonly Check[], wrong: Fi
   try {
     left = await database.exclusively(repair);
   } catch (error) {
+    if (!isFaultOfData(error)) throw error;
     const message = `nothing was repaired: ${getErrorMessage(error)}. Restore a backup (catalog restore)`;
     throw new Error(message, { cause: error });
   }

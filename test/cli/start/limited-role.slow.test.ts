@@ -96,6 +96,22 @@ describe.skipIf(!hasPostgres)('a role without CREATE', () => {
     await owner.unsafe('drop table of_a_new_release');
   });
 
+  test('is not advised to restore a backup where it lacks the right to repair', async () => {
+    await owner.unsafe("insert into product_totals values ('archived', 0, 0, 1)");
+    await owner.unsafe(`revoke update, delete on product_totals from ${role}`);
+    try {
+      expect(await limited.run(['check', '--repair'])).toMatchObject({
+        status: 1,
+        err: expect.stringMatching(
+          /^catalog check: permission denied for table product_totals; run [^\n]*\n$/,
+        ),
+      });
+    } finally {
+      await owner.unsafe(`grant update, delete on product_totals to ${role}`);
+    }
+    expect(await limited.runHere(['check', '--repair'])).toMatchObject({ status: 0, err: '' });
+  });
+
   test('is advised to let the owner migrate where an import of the owner left out indexes', async () => {
     await owner.unsafe('create table deferred_indexes (name text primary key, statement text not null)');
     const advice =
