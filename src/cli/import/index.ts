@@ -110,7 +110,10 @@ async function closeLoad(load: BulkLoad): Promise<void> {
     const built = `${formatCount(indexes)} ${indexes === 1 ? 'index' : 'indexes'}`;
     console.error(`catalog import: built ${built} in ${(milliseconds / 1000).toFixed(1)} s`);
   }
-  if (problem !== undefined) console.error(`catalog import: ${escapeUnprintable(getErrorMessage(problem))}`);
+  if (problem !== undefined)
+    console.error(
+      `catalog import: indexes that it has left out could not be built (${escapeUnprintable(getErrorMessage(problem))}): the next start of the service builds them, as does catalog migrate`,
+    );
 }
 
 /**

@@ -114,6 +114,22 @@ test('another large import beside it creates each of its products once', async (
   place.remove();
 });
 
+test('the import says who builds the indexes that it cannot build at its end, as on a full disk', async () => {
+  const place = await createPlace('sqlite');
+  const { child } = await importing(place);
+  {
+    using connection = new Database(fileOf(place));
+    connection.run("insert into deferred_indexes values ('', 'create index of_none on none (id)')");
+  }
+  await child.stdin.end();
+  await waitFor(
+    child.stderr,
+    /could not be built \(no such table: main\.none\): the next start .* builds them/,
+  );
+  expect(await child.exited).toBe(0);
+  place.remove();
+});
+
 test('the import does not wait for other readers of the file, which see no partial transaction', async () => {
   const place = await createPlace('sqlite');
   const { child, give } = await importing(place);
