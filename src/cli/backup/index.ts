@@ -39,13 +39,19 @@ Exit status: 0 the copy is complete; 1 the backup failed, and FILE was not creat
 
 /** @returns the size of the copy in bytes @throws Error with one line when `file` exists or cannot be written */
 async function writeBackup(database: string, file: string): Promise<number> {
-  if (existsSync(file)) throw new Error(`${file} already exists; nothing was written`);
+  refuseExisting(file);
   const partial = createPartialFile(file, 'backup');
   try {
     await copyInThread({ command: 'backup', from: database, to: partial.path });
+    // Copying takes long: another process may have written it.
+    refuseExisting(file);
     partial.finish();
     return statSync(file).size;
   } finally {
     partial.remove();
   }
+}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new Error(`${file} already exists; nothing was written`);
 }

@@ -1,7 +1,7 @@
 /** A signal leaves nothing of the file that a command was writing; a kill leaves nothing beyond the next run. */
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readNames } from '../../../src/secrets/private-files.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -69,6 +69,19 @@ describe('a backup', () => {
     );
     expect(partialsOf(place.folder).sort()).toEqual(kept.sort());
     for (const name of [...kept, 'nightly.db']) rmSync(join(place.folder, name));
+  });
+
+  test('does not replace a file that another one has completed meanwhile', async () => {
+    const running = place.start(['backup', file]);
+    await untilWriting(place.folder, running);
+    place.file('nightly.db', 'of another');
+    expect([await running.exited, await running.stderr.text(), readFileSync(file, 'utf8')]).toEqual([
+      1,
+      `catalog backup: ${file} already exists; nothing was written\n`,
+      'of another',
+    ]);
+    expect(partialsOf(place.folder)).toEqual([]);
+    rmSync(file);
   });
 
   describe('that is restored', () => {
