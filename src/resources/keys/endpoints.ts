@@ -7,6 +7,7 @@ import { replyNoContent, replyOk, replySecret } from '../../http/response/reply.
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Stores } from '../stores.ts';
+import { requireSelf } from '../users/rules.ts';
 import * as schema from './schema.ts';
 import { type StoredKey, toApiKey } from './store.ts';
 
@@ -55,9 +56,9 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
           // Not before: a repeated request gets the stored response even if the key has expired since.
           if (body.expiresAt != null && Date.parse(body.expiresAt) <= clock.now())
             throw createFieldError('expiresAt', 'future', 'must be in the future');
-          // A key outlives the right to create it: its creator must remain an administrator until the commit.
-          const maker = caller.kind === 'user' ? await users.keep(session, caller.userId) : undefined;
-          if (maker?.role !== 'admin') throw createOutdatedTokenError();
+          // A key outlives the right to create it: its creator must remain a signed-in administrator until the commit.
+          const maker = await requireSelf(caller, id => users.keep(session, id));
+          if (maker.role !== 'admin') throw createOutdatedTokenError();
           const { row, key } = await store.insert(session, body, maker.id, cause());
           return replySecret(201, { ...toApiKey(row), key }, { Location: buildAddress(url, 'keys', row.id) });
         });

@@ -280,6 +280,7 @@ describe.skipIf(!hasPostgres)('a request that waits for its account while the se
     ['changes the account', 'user', 'PATCH', '', { name: 'Other' }],
     ['creates a user', 'admin', 'POST', '/v1/users', { name: 'New', email: 'new@people.example' }],
     ['verifies a user', 'admin', 'POST', '/v1/users/1/verify', {}],
+    ['creates an API key', 'admin', 'POST', '/v1/keys', { name: 'New', scopes: ['users:write'] }],
   ])('gets 401: %s', async (_, role, method, path, body) => {
     const { service, held } = await startHeldService();
     await using _held = held;
