@@ -36,6 +36,7 @@ import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
 import { maxRemoved, removeInParts } from './storage/table-rows.ts';
 import { runOnce } from './turns/once.ts';
+import { runAtIntervals, waitAtMost } from './turns/wait.ts';
 import {
   addEntries,
   addSuccessors,
@@ -118,11 +119,10 @@ export function startService(options: ServiceOptions): Service {
     () => server.port ?? config.PORT,
   );
   const resources = createResources(dependencies, secrets, createQuota);
-  const mailer = createMailer(config);
+  const [stopping, mailer] = [createStopControl(), createMailer(config)];
   const consumers = [...resources.consumers, createMailConsumer(mailer, seal, resources.mailSent)];
   const dispatcher = createDispatcher({ database, clock, log, consumers });
   const retention = createRetention(database, clock, config.EVENTS_RETENTION_DAYS);
-  const stopping = createStopControl();
   const [loop, measureJump] = [createLoopDelay(), createJumpMeter(clock)];
   const published = (options.versions ?? buildPublishedVersions)(config, resources.endpoints);
   const versions = addEntries(addSuccessors(published, config.BASE_URL));
@@ -157,7 +157,7 @@ export function startService(options: ServiceOptions): Service {
     operations,
   });
   const server = listen(app, config);
-  const sweeper = setInterval(() => void sweep(), sweepEveryMs);
+  const endSweeps = runAtIntervals(sweep, sweepEveryMs);
   // Without the database it is unknown whether there are images; other log lines report that.
   void hasImages(database).then(media.open, () => undefined);
 
@@ -188,6 +188,7 @@ export function startService(options: ServiceOptions): Service {
     };
     const swept: Record<string, unknown> = {};
     for (const [what, step] of Object.entries(steps)) {
+      if (stopping.hasBegun()) break;
       try {
         swept[what] = await removeInParts(step, stopping.hasBegun, maxRemoved);
       } catch (error) {
@@ -205,7 +206,7 @@ export function startService(options: ServiceOptions): Service {
     },
     async stop(delay = 0, hurry) {
       stopping.begin();
-      clearInterval(sweeper);
+      const swept = endSweeps();
       // Load balancers see /ready respond 503, and clients close their connections, so that few are idle below.
       if (delay > 0) await Promise.race([Bun.sleep(delay * 1000), ...(hurry === undefined ? [] : [hurry])]);
       if (delay > 0) await stopping.hold();
@@ -218,7 +219,8 @@ export function startService(options: ServiceOptions): Service {
         log.warn('stop: requests in flight did not finish in time', { pending: server.pendingRequests });
       }
       await server.stop(true);
-      await dispatcher.stop(Math.max(0, deadline - performance.now()));
+      const left = Math.max(0, deadline - performance.now());
+      await Promise.all([dispatcher.stop(left), waitAtMost(swept, left)]);
       await resources.written();
       mailer.close();
       loop.stop();

@@ -1,4 +1,4 @@
-/** Waits for a promise, for a limited time. */
+/** Waits for a promise, for a limited time; and runs work at intervals. */
 
 /** @returns undefined if the time is up first; the promise is then ignored, even if it is rejected */
 export function waitAtMost<T>(awaited: Promise<T>, milliseconds: number): Promise<T | undefined> {
@@ -6,4 +6,19 @@ export function waitAtMost<T>(awaited: Promise<T>, milliseconds: number): Promis
   const timer = setTimeout(resolve, milliseconds, undefined);
   awaited.then(resolve, reject).finally(() => clearTimeout(timer));
   return promise;
+}
+
+/**
+ * Runs work at intervals, one run after the other.
+ * @returns a function that begins no other run; it resolves when the one under way has ended
+ */
+export function runAtIntervals(work: () => Promise<void>, milliseconds: number): () => Promise<void> {
+  let last = Promise.resolve();
+  const timer = setInterval(() => {
+    last = last.then(work);
+  }, milliseconds);
+  return () => {
+    clearInterval(timer);
+    return last;
+  };
 }

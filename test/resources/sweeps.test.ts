@@ -38,7 +38,7 @@ async function startSwept(kind: DatabaseKind, settings: Record<string, string>) 
     while (linesOf(message).length === before) await new Promise(resolve => setImmediate(resolve));
     return linesOf(message).at(-1);
   };
-  return { service, linesOf, waitForSweep };
+  return { service, linesOf, sweep, waitForSweep };
 }
 
 /** More rows than one statement deletes. */
@@ -140,6 +140,15 @@ describeOnDatabases('sweeps on %s', kind => {
     expect(swept).toMatchObject({ ended: 0, orders: 1, images: 0, responses: 0 });
     await service.settle();
     expect((await readOrder(service, order)).body.status).toBe('CANCELLED');
+  });
+
+  test('end before the database is closed, when the service stops', async () => {
+    const { service, linesOf, sweep } = await startSwept(kind, {});
+    if (typeof sweep !== 'function') throw new Error('nothing is swept at intervals');
+    sweep();
+    await service[Symbol.asyncDispose]();
+    expect(linesOf('removing expired rows failed')).toEqual([]);
+    expect(linesOf('swept')).toHaveLength(1);
   });
 
   test('delete nothing at first when the clock jumps ahead: it may be set back', async () => {
