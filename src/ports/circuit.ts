@@ -17,16 +17,18 @@ export function createCircuit({ clock, failures, pauseMs, onChange }: CircuitOpt
   let failed = 0;
   let failedAt = 0;
   let trying = false;
+  const isOpen = () => failed >= failures;
   return {
     /** @throws CircuitOpen, or what `work` throws */
     async run<T>(work: () => Promise<T>): Promise<T> {
-      const isOpen = failed >= failures;
-      if (isOpen && (trying || isRecent(failedAt, pauseMs, clock.now())))
+      const isTrial = isOpen();
+      if (isTrial && (trying || isRecent(failedAt, pauseMs, clock.now())))
         throw new CircuitOpen('left alone after failures');
-      trying = true;
+      trying ||= isTrial;
       try {
         const result = await work();
-        if (isOpen) onChange('closed', undefined);
+        // An attempt that began before the circuit opened closes it, too.
+        if (isOpen()) onChange('closed', undefined);
         failed = 0;
         return result;
       } catch (error) {
@@ -35,7 +37,7 @@ export function createCircuit({ clock, failures, pauseMs, onChange }: CircuitOpt
         if (failed === failures) onChange('open', error);
         throw error;
       } finally {
-        trying = false;
+        if (isTrial) trying = false;
       }
     },
   };

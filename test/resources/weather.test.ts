@@ -196,6 +196,20 @@ describeOnDatabases('weather on %s', kind => {
     expect((await ask('Paris')).body.source).toBe('open-meteo');
   });
 
+  test('a late success that ends the pause is logged', async () => {
+    provider.mood = 'held';
+    const late = ask('Berlin');
+    await provider.held();
+    provider.mood = 'failing';
+    for (const city of ['Paris', 'Rome', 'Madrid']) expect((await ask(city)).body.source).toBe('bundled');
+    provider.mood = 'good';
+    provider.release();
+    expect((await late).body).toEqual(observed);
+    expect((await ask('Paris')).body.source).toBe('open-meteo');
+    const messages = service.log().map(({ message }) => message);
+    expect(messages).toContain('the weather provider is responding again');
+  });
+
   test('a clock that is set back prolongs neither the cache nor the pause after failures', async () => {
     await ask('Berlin');
     expect((await ask('Atlantis')).status).toBe(404);
