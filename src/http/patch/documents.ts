@@ -6,7 +6,7 @@
 import { isObject } from '../../json-object.ts';
 import { quoteValue } from '../credentials.ts';
 import { buildErrorDetail, type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';
-import { isShallow, maxDepth, weighValue } from './weight.ts';
+import { weighValue } from './weight.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -53,11 +53,8 @@ const memberRules = {
   },
   path: pointerRule,
   from: pointerRule,
-  value: {
-    code: 'maxDepth',
-    text: `must have at most ${maxDepth} levels`,
-    accepts: (value: unknown) => isShallow(value),
-  },
+  // Any JSON value. Those of a body are not nested too deep to be walked (request/json.ts).
+  value: { code: 'required', text: 'is required', accepts: () => true },
 };
 
 /**
@@ -92,25 +89,15 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
 }
 
 /**
- * Applies a JSON Merge Patch (RFC 7396 §2) and returns the patched document. Changes neither argument; the result
- * shares its unchanged parts with them.
- *
- * @throws HttpError MALFORMED_PATCH if the patch nests too deep; any other JSON value is a merge patch.
+ * Applies a JSON Merge Patch (RFC 7396 §2), which any JSON value is, and returns the patched document. Changes neither
+ * argument; the result shares its unchanged parts with them.
  */
-export function applyMergePatch(document: Json, patch: Json): Json {
-  if (!isShallow(patch)) {
-    const message = `A merge patch may have at most ${maxDepth} levels.`;
-    throw new HttpError('MALFORMED_PATCH', { message, details: [buildErrorDetail([], 'maxDepth', message)] });
-  }
-  return merge(document, patch);
-}
-
-function merge(target: Json | undefined, patch: Json): Json {
+export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
-  const merged: JsonObject = isObject(target) ? { ...target } : {};
+  const merged: JsonObject = isObject(document) ? { ...document } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete merged[name];
-    else setMember(merged, name, merge(findOwnMember(merged, name), value));
+    else setMember(merged, name, applyMergePatch(findOwnMember(merged, name), value));
   }
   return merged;
 }

@@ -1,7 +1,7 @@
-/** The nesting of values in patches, and the cost of copying one. */
+/** The cost of copying a value within a document. */
 
-/** The maximum nesting of values in a patch: far beyond any resource, and safe to walk recursively. */
-export const maxDepth = 100;
+/** The maximum nesting of a copied value: far beyond any resource, and safe to walk recursively. */
+const maxDepth = 100;
 
 /** Copying a value takes longer than copying a character. A product has some thousands of values at most. */
 const valueWeight = 10;
@@ -21,14 +21,4 @@ export function weighValue(value: unknown, max: number, levels = maxDepth): numb
     weight += weighValue(member, max - weight, levels - 1);
   }
   return weight;
-}
-
-export function isShallow(value: unknown, levels = maxDepth): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (levels === 0) return false;
-  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  // Avoids a call for each element: there may be very many numbers.
-  for (const member of members)
-    if (typeof member === 'object' && member !== null && !isShallow(member, levels - 1)) return false;
-  return true;
 }

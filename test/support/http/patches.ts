@@ -22,8 +22,3 @@ export function outcome(patch: () => Json): { result: Json } | { code: ErrorCode
     throw error;
   }
 }
-
-/** JSON nested `levels` deep, parsed from text as in a request. */
-export function nested(levels: number): Json {
-  return JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
-}
