@@ -35,7 +35,7 @@ import { createSeal } from './secrets/seal.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
 import { maxRemoved, removeInParts } from './storage/table-rows.ts';
-import { runOnce } from './turns/once.ts';
+import { succeedOnce } from './turns/once.ts';
 import { runAtIntervals, waitAtMost } from './turns/wait.ts';
 import {
   addEntries,
@@ -272,7 +272,7 @@ function createOperations(
   const described = versions.map(version => ({
     name: version.name,
     links: (root: string) => buildEntryLinks(version, root),
-    document: runOnce(async () =>
+    document: succeedOnce(async () =>
       createStaticBody(JSON.stringify(await buildDocument(version, operations, base))),
     ),
   }));

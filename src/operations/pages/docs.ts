@@ -1,7 +1,7 @@
 /** The documentation page: Swagger UI over /openapi.json. The service serves all of its files. */
 import { join } from 'node:path';
 import { computeEntityTag } from '../../http/cache/conditional.ts';
-import { runOnce } from '../../turns/once.ts';
+import { succeedOnce } from '../../turns/once.ts';
 
 /** A file of the page. */
 interface DocsAsset {
@@ -71,10 +71,14 @@ export function createDocs(): Docs {
   };
 }
 
-/** A file of Swagger UI followed by one of the service's own; read once. */
-const createJoinedFile = (theirs: string, own: string): (() => Promise<StaticBody>) =>
-  runOnce(async () => {
-    const files = [Bun.resolveSync(`swagger-ui-dist/${theirs}`, import.meta.dir), join(import.meta.dir, own)];
+/**
+ * A file of Swagger UI followed by one of the service’s own; read once, or again if that fails. Its path is resolved at
+ * once, as that of a library (ports/library.ts).
+ */
+function createJoinedFile(theirs: string, own: string): () => Promise<StaticBody> {
+  const files = [Bun.resolveSync(`swagger-ui-dist/${theirs}`, import.meta.dir), join(import.meta.dir, own)];
+  return succeedOnce(async () => {
     const texts = await Promise.all(files.map(file => Bun.file(file).text()));
     return createStaticBody(texts.join('\n'));
   });
+}

@@ -51,6 +51,7 @@ test.skipIf(!existsSync('/proc/self/fd'))(
       status: 200,
       text: expect.stringContaining('process_cpu_seconds_total'),
     });
+    expect((await send('GET', '/docs/reader.css')).status).toBe(500);
     expect((await send('POST', '/v1/products', { name: 'Candle', price: 5 })).status).toBe(201);
 
     close();
@@ -60,6 +61,7 @@ test.skipIf(!existsSync('/proc/self/fd'))(
       text: expect.stringContaining('%PDF'),
     });
     expect((await send('GET', '/v1/search?q=candle')).text).toContain('Candle');
+    expect((await send('GET', '/docs/reader.css')).status).toBe(200);
     service.kill('SIGTERM');
     expect(await service.exited).toBe(0);
     place.remove();
