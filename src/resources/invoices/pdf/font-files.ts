@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { create, type Font } from 'fontkit';
 import subsetFont from 'subset-font';
 import { isObject } from '../../../json-object.ts';
+import { createOnce } from '../../../turns/once.ts';
 
 /** A font as read by fontkit, and its characters. */
 export interface LoadedFont {
@@ -40,20 +41,18 @@ export function readLatin(weight: 'Regular' | 'Bold'): LoadedFont {
  */
 export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr') {
   const packageName = `@fontsource-variable/noto-sans-${code}`;
-  const files = new Map<number, Promise<LoadedFont>>();
   const read = new Map<number, LoadedFont>();
+  const shareRun = createOnce<void>();
   let numbers: ReadonlyMap<number, number> | undefined;
 
-  async function readOne(number: number): Promise<LoadedFont> {
+  async function readOne(number: number): Promise<void> {
     const path = import.meta.resolve(`${packageName}/files/noto-sans-${code}-${number}-wght-normal.woff2`);
     // The file has every weight, the thinnest by default; pdfkit can only embed a font with a single weight.
     const bytes = await subsetFont(await readFile(new URL(path)), getCharacters(number), {
       targetFormat: 'truetype',
       variationAxes: { wght: 400 },
     });
-    const made = toLoadedFont(createSingleFont(bytes));
-    read.set(number, made);
-    return made;
+    read.set(number, toLoadedFont(createSingleFont(bytes)));
   }
 
   function getCharacters(number: number): string {
@@ -76,11 +75,9 @@ export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr') {
       numbers ??= parseFileNumbers(
         readFileSync(new URL(import.meta.resolve(`${packageName}/unicode.json`)), 'utf8'),
       );
-      for (const codePoint of codePoints) {
-        const number = numbers.get(codePoint);
-        if (number !== undefined && !files.has(number)) files.set(number, readOne(number));
-      }
-      await Promise.all(files.values());
+      const wanted = new Set(codePoints.flatMap(codePoint => numbers?.get(codePoint) ?? []));
+      const unread = [...wanted].filter(number => !read.has(number));
+      await Promise.all(unread.map(number => shareRun(String(number), () => readOne(number))));
     },
     file(number: number): LoadedFont {
       const made = read.get(number);
