@@ -98,9 +98,12 @@ function createCounters(consumers: readonly Consumer[]) {
   return { numbers, count };
 }
 
-/** A database that cannot be used holds up all deliveries; data that the disk has corrupted, only those that read it. */
+/**
+ * A database that cannot be used holds up all deliveries; data that the disk has corrupted, and rows that another
+ * transaction holds for long, only those that need them.
+ */
 const isOwnFault = (error: unknown): boolean =>
-  !(error instanceof StorageError) || error.kind === 'unique' || error.kind === 'damaged';
+  !(error instanceof StorageError) || error.isLocked || error.kind === 'unique' || error.kind === 'damaged';
 
 /** Logs each change of state once: otherwise every poll would log it. */
 function createStateLog(log: Log) {
