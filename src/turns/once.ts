@@ -6,15 +6,6 @@ export function createOnce<Result>(): (name: string, work: () => Promise<Result>
   return (name, work) => running.getOrInsertComputed(name, () => work().finally(() => running.delete(name)));
 }
 
-/** @returns a function that calls `make` once and always returns the same promise, even if it is rejected */
-export function runOnce<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
 /** @returns a function that calls `make` until it succeeds, and then always returns its result */
 export function succeedOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;

@@ -7,7 +7,7 @@ import type { Session } from '../../storage/database.ts';
 import { migrations } from '../../storage/migrations/index.ts';
 import { migrate } from '../../storage/migrations/migrate.ts';
 import { openSqlite } from '../../storage/sqlite/index.ts';
-import { runOnce } from '../../turns/once.ts';
+import { succeedOnce } from '../../turns/once.ts';
 import type { Check, Storage } from './check.ts';
 
 /** What the migrations declare on both databases, read from a new database in memory. */
@@ -29,7 +29,7 @@ async function readDeclared(session: Session, { build, dialect }: Storage): Prom
 type GetExpected = () => Promise<readonly string[]>;
 
 export function createSchemaChecks(database: Storage): Check[] {
-  const getExpected = runOnce(readExpected);
+  const getExpected = succeedOnce(readExpected);
   return [createDeclaredCheck(database, getExpected), ...createNextIdsCheck(database, getExpected)];
 }
 

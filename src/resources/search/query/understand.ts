@@ -7,7 +7,7 @@ import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { purposes } from '../../../storage/search/text/fillers.ts';
 import { isAmerican } from '../../../storage/search/text/spellings.ts';
-import { runOnce } from '../../../turns/once.ts';
+import { succeedOnce } from '../../../turns/once.ts';
 import type { Definitions } from '../../attributes/store.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
 import { findWordsApart } from './apart.ts';
@@ -70,7 +70,7 @@ export async function understand(
     session,
     types,
     isTyped: completions !== undefined,
-    isCompounding: runOnce(
+    isCompounding: succeedOnce(
       async () =>
         tools.stems.isCompounding ||
         tools.compounding(session.seen, types.join(), () => isCompoundingCatalog({ tools, session, types })),

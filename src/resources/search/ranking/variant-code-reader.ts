@@ -8,7 +8,7 @@ import type { Expression, Term } from '../../../storage/search/expression.ts';
 import { countByType, type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { type SearchText, toDocumentWordsInSlices } from '../../../storage/search/text/words.ts';
-import { runOnce } from '../../../turns/once.ts';
+import { succeedOnce } from '../../../turns/once.ts';
 import { addCodes } from './features.ts';
 import type { ScorableReader } from './scorable-cache.ts';
 import type { Codes } from './variant-codes.ts';
@@ -40,7 +40,7 @@ export function addCodesToReader(
   readDocuments: (positions: readonly number[]) => Promise<ReadonlyMap<number, SearchText>>,
 ): SearchReader {
   if (words.size === 0) return reader;
-  const readCoded = runOnce(async (): Promise<readonly CodedProduct[]> => {
+  const readCoded = succeedOnce(async (): Promise<readonly CodedProduct[]> => {
     const documents = await readDocuments([...words.keys()].sort((a, b) => a - b));
     const products: CodedProduct[] = [];
     for (const [position, document] of documents) {

@@ -5,7 +5,7 @@
 
 import { mergeDistinct } from '../../../arrays/sorted.ts';
 import { createBoundedMap } from '../../../bounded-map.ts';
-import { runOnce } from '../../../turns/once.ts';
+import { succeedOnce } from '../../../turns/once.ts';
 import type { Choice, Expression, Term } from '../expression.ts';
 import { searchTypes } from '../index.ts';
 import type { SearchSession } from '../reading/frequency.ts';
@@ -123,7 +123,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
       if (countDocuments(one.set) > 0) choices.push([one.set]);
       others.push(async () => one.others);
     }
-    return { choices, others: runOnce(() => mergeLists(others)) };
+    return { choices, others: succeedOnce(() => mergeLists(others)) };
   }
 
   return {
@@ -162,7 +162,10 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
         if (found.choices.length === 0 && (await found.others())?.length === 0) break;
       }
       const products = findMatchingDocuments(groups.map(({ choices }) => choices));
-      const found = { products, others: runOnce(() => intersectLists(groups.map(({ others }) => others))) };
+      const found = {
+        products,
+        others: succeedOnce(() => intersectLists(groups.map(({ others }) => others))),
+      };
       memo.found.set(key, found);
       return found;
     },
