@@ -39,9 +39,11 @@ describe('the error for a malformed JSON Patch names every problem', () => {
   });
 });
 
-test('the error for an operation without a value says that it is required', () => {
-  const error = refusal(() => applyJsonPatch({ a: 1 }, [{ op: 'add', path: '/a' }]));
-  expect(error.details?.map(({ message }) => message)).toEqual(['Operation 0: "value" is required.']);
+test('the message says what is wrong with the first operation, and counts further problems', () => {
+  const messageOf = (...patch: unknown[]) => refusal(() => applyJsonPatch({ a: 1 }, patch)).message;
+  const add = { op: 'add', path: '/a' };
+  expect(messageOf(add)).toBe('Operation 0: "value" is required.');
+  expect(messageOf(add, add, add)).toBe('Operation 0: "value" is required. (and 2 more, see details)');
 });
 
 describe('copies that grow exponentially are refused', () => {

@@ -109,8 +109,11 @@ function setMember(object: JsonObject, name: string, value: Json): void {
 
 /** Refuses what is not a JSON Patch document; members the RFC does not define are ignored (RFC 6902 §4). */
 function assertPatch(patch: unknown): asserts patch is Operation[] {
-  const problems = findPatchProblems(patch);
-  if (problems.length > 0) throw new HttpError('MALFORMED_PATCH', { details: problems });
+  const details = findPatchProblems(patch);
+  const [first, ...others] = details;
+  if (first === undefined) return;
+  const rest = others.length > 0 ? ` (and ${others.length} more, see details)` : '';
+  throw new HttpError('MALFORMED_PATCH', { message: `${first.message}${rest}`, details });
 }
 
 function findPatchProblems(patch: unknown): ErrorDetail[] {
