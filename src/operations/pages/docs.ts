@@ -72,7 +72,7 @@ export function createDocs(): Docs {
 }
 
 /**
- * A file of Swagger UI followed by one of the service’s own; read once, or again if that fails. Its path is resolved at
+ * A file of Swagger UI followed by one of the service's own; read once, or again if that fails. Its path is resolved at
  * once, as that of a library (ports/library.ts).
  */
 function createJoinedFile(theirs: string, own: string): () => Promise<StaticBody> {

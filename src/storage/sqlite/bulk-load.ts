@@ -5,13 +5,11 @@
 import { sql } from 'kysely';
 import type { BulkLoad } from '../database.ts';
 import { runTranslated } from './connection.ts';
-import { deferIndexes, prepareLoad, restoreIndexes } from './deferred-indexes.ts';
+import { deferIndexes, prepareLoad, restoreIndexes, turnMs } from './deferred-indexes.ts';
 import { openSqlite } from './index.ts';
 
 /** The length of a transaction: short, so that the writes of a running service get their turn. */
 const transactionMs = 80;
-/** The pause after each transaction, in which other processes can write: they try every few milliseconds. */
-const turnMs = 6;
 /** In seconds: no client waits for the load, and another load may hold the file for a long time on a slow machine. */
 const patience = 600;
 /** With this many new rows, and a tenth of the existing number, rebuilding indexes costs less than updating them. */

@@ -25,7 +25,7 @@ const sortThreads = 2;
 /** An index is small if it has fewer than one row in this many. */
 const smallShare = 10;
 /** The pause after each transaction, in which other processes can write: they try every few milliseconds. */
-const turnMs = 6;
+export const turnMs = 6;
 /** In seconds: see runTransaction. */
 const patience = 600;
 /** In pages: large, since building waits whenever the log is copied into the database. */
