@@ -3,11 +3,11 @@
  * representation as JSON or HAL. Their queries are in store.ts.
  */
 import type { z } from 'zod';
-import { admins, allow, type Caller, createUnauthorizedError, type Role, staff } from '../../http/access.ts';
+import { admins, allow, type Caller, type Role, staff } from '../../http/access.ts';
 import { HttpError } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { addSelfLink, type Link, type Links } from '../../http/hal/index.ts';
-import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import type { Lister } from '../../storage/list/index.ts';
 import { may, type RequestContext } from '../context.ts';
 import { byId, createCrudEndpoints, createFindersById, type Finders } from '../crud/index.ts';
@@ -15,6 +15,7 @@ import type { ListSpec } from '../crud/list.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Creation, Resource, Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { requireSelf } from '../users/rules.ts';
 import { type Author, createAuthorReader, type Written } from './store.ts';
 
 /** Who may change what: users with these roles, API keys with the write scope and, with `byAuthor`, the author. */
@@ -59,7 +60,7 @@ export function createAuthoredResource<R extends Written, Fields>(
 ) {
   const { topic, byAuthor } = kind.rights;
   const allowed = byAuthor ? allow.everyone : allow.staff;
-  const authorOf = createAuthorResolver(database);
+  const findAuthor = createAuthorReader(database);
   const crud = createCrudEndpoints(database, paginator, {
     ...kind,
     path: `/${kind.collection}/{id}`,
@@ -95,7 +96,10 @@ export function createAuthoredResource<R extends Written, Fields>(
       crud.create({
         ...spec,
         access: allowed(),
-        insert: async (session, context) => insert(session, await authorOf(session, context.caller), context),
+        async insert(session, context) {
+          const author = await requireSelf(context.caller, id => findAuthor(session, id));
+          return insert(session, author, context);
+        },
       }),
     /** Reading, replacing, changing and deleting one. @param removal the description of deleting it */
     single: (description: string, removal: { readonly description?: string } = { description }) => [
@@ -169,16 +173,5 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
         message: `Only the author, or a user with the role ${others}, may do this.`,
       });
     },
-  };
-}
-
-/** @returns a function that resolves the caller to an author of a new text; throws HttpError 401 without a user */
-function createAuthorResolver(database: Pick<Database, 'build' | 'dialect'>) {
-  const find = createAuthorReader(database);
-  return async (session: Session, caller: Caller): Promise<Author> => {
-    const found = caller.kind === 'user' ? await find(session, caller.userId) : undefined;
-    // The token is valid but its user has been deleted: there is no author.
-    if (found === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-    return found;
   };
 }

@@ -160,10 +160,9 @@ export function createAuthoredStore<Row extends Arguments & Written>(
  *   ends; undefined if there is no such user
  */
 export function createAuthorReader({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const byId = prepareQuery<{ id: number }, Author>(
+  const byId = prepareQuery<{ id: number }, Author & { readonly session_generation: number }>(
     build,
-    ({ id }) => sql`select id, name from users where id = ${id} ${dialect.forKeyShare}`,
+    ({ id }) => sql`select id, name, session_generation from users where id = ${id} ${dialect.forKeyShare}`,
   );
-  return (session: Session, userId: number): Promise<Author | undefined> =>
-    session.first(byId({ id: userId }));
+  return (session: Session, userId: number) => session.first(byId({ id: userId }));
 }

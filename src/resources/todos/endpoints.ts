@@ -1,11 +1,12 @@
 /** Todos over HTTP. They have the specification's own envelopes, and its `{error}` for 400 and 404. */
-import { allow, createUnauthorizedError, requireUserId } from '../../http/access.ts';
+import { allow, requireUserId } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError, requireFound } from '../../http/errors.ts';
 import { replyOk } from '../../http/response/reply.ts';
 import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Stores } from '../stores.ts';
+import { requireSelf } from '../users/rules.ts';
 import * as schema from './schema.ts';
 import { type StoredTodo, toTodo } from './store.ts';
 
@@ -65,9 +66,8 @@ export function createTodoEndpoints({ database, paginator, todos, users }: Store
       body: { schema: schema.createTodo },
       errors: ['LIMIT_REACHED'],
       async insert(session, { body, caller, cause }) {
-        const userId = requireUserId(caller);
-        // The token's user may have been deleted. Locked, so that concurrent requests cannot exceed the limit together.
-        if ((await users.lock(session, userId)) === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+        // Locked, so that concurrent requests cannot exceed the limit together.
+        const { id: userId } = await requireSelf(caller, id => users.lock(session, id));
         if ((await todos.count(session, userId)) >= schema.todosLimit)
           throw new HttpError('LIMIT_REACHED', {
             message: `You have ${schema.todosLimit} todos; delete some before you create another.`,

@@ -29,17 +29,19 @@ export function requireVisible(row: StoredUser | undefined, id: number, caller: 
  * The user who sends a request, found or locked by id.
  * @throws HttpError 401 for an API key, and for a valid token whose user has been deleted or whose sessions have ended
  */
-export async function requireSelf(
+export async function requireSelf<User extends Account>(
   caller: Caller,
-  read: (id: number) => Promise<StoredUser | undefined>,
-): Promise<StoredUser> {
+  read: (id: number) => Promise<User | undefined>,
+): Promise<User> {
   const user = caller.kind === 'user' ? await read(caller.userId) : undefined;
   if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
   return requireSession(caller, user);
 }
 
+type Account = Pick<StoredUser, 'id' | 'session_generation'>;
+
 /** A request may have waited for the row after its caller was confirmed, while another ended the sessions. */
-function requireSession(caller: Caller, row: StoredUser): StoredUser {
+function requireSession<User extends Account>(caller: Caller, row: User): User {
   const isOwn = caller.kind === 'user' && caller.userId === row.id;
   if (isOwn && caller.generation < row.session_generation) throw createEndedSessionsError();
   return row;

@@ -280,18 +280,19 @@ describe.skipIf(!hasPostgres)('a request that waits for its account while the se
     ['changes the account', 'user', 'PATCH', '', { name: 'Other' }],
     ['creates a user', 'admin', 'POST', '/v1/users', { name: 'New', email: 'new@people.example' }],
     ['verifies a user', 'admin', 'POST', '/v1/users/1/verify', {}],
+    ['writes a post', 'admin', 'POST', '/v1/posts', { title: 'New', body: 'Text' }],
+    ['creates a todo', 'user', 'POST', '/v1/todos', { title: 'New' }],
     ['creates an API key', 'admin', 'POST', '/v1/keys', { name: 'New', scopes: ['users:write'] }],
   ])('gets 401: %s', async (_, role, method, path, body) => {
     const { service, held } = await startHeldService();
     await using _held = held;
     await using _service = service;
-    const account = await addPerson(service, role);
+    const me = await addPerson(service, role);
     const replica = await service.replica();
-    await held.hold(account, 'users');
-    const change = { method: 'PATCH', path: account.path, body: { email: moved(account) } };
-    const ending = call(service, { ...change, as: 'admin' });
+    await held.hold(me, 'users');
+    const ending = call(service, { method: 'PATCH', path: me.path, as: 'admin', body: { email: moved(me) } });
     await held.waiting(1);
-    const waiting = call(replica, { method, path: path || account.path, body, headers: account.headers });
+    const waiting = call(replica, { method, path: path || me.path, body, headers: me.headers });
     await held.waiting(2);
     await held.release();
     expect([(await ending).status, (await waiting).status]).toEqual([200, 401]);
