@@ -1,5 +1,5 @@
 /** API keys over HTTP, for administrators. */
-import { allow } from '../../http/access.ts';
+import { allow, createOutdatedTokenError } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { createFieldError, requireFound } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
@@ -56,8 +56,9 @@ export function createKeyEndpoints({ database, clock, paginator, keys: store, us
           // Not before: a repeated request gets the stored response even if the key has expired since.
           if (body.expiresAt != null && Date.parse(body.expiresAt) <= clock.now())
             throw createFieldError('expiresAt', 'future', 'must be in the future');
-          // A key outlives the right to create it. Another role would have ended the sessions of its creator.
+          // A key outlives the right to create it: its creator must remain a signed-in administrator until the commit.
           const maker = await requireSelf(caller, id => users.keep(session, id));
+          if (maker.role !== 'admin') throw createOutdatedTokenError();
           const { row, key } = await store.insert(session, body, maker.id, cause());
           return replySecret(201, { ...toApiKey(row), key }, { Location: buildAddress(url, 'keys', row.id) });
         });
