@@ -24,9 +24,22 @@ export function computeFieldsAfter(
     attributes: computeAttributesAfter(before, record, own),
     stock: record.stock == null ? null : mergeStockPart(record.stock, before.stock),
     ...Object.fromEntries(kept),
+    options: computeOptionsAfter(before, record, own),
     sku: own.sku ?? before.sku,
   };
   return normalizeCategories(merged);
+}
+
+/** Options that only follow from variants replace none of the same names, which get new values elsewhere. */
+function computeOptionsAfter(
+  { options: before }: ProductFields,
+  record: PreparedRecord,
+  { options: own }: ProductFields,
+): ProductFields['options'] {
+  if (isGiven(record, 'options')) return own;
+  const names = new Set(before.map(({ name }) => name));
+  const isFitting = own.length === before.length && own.every(({ name }) => names.has(name));
+  return own.length === 0 || isFitting ? before : own;
 }
 
 function computeAttributesAfter(

@@ -36,6 +36,8 @@ export interface ImportRecord extends PlainFields {
   /** For attributes whose type changes how their cells are read: the values as read without the type. */
   readonly attributesAsTheyLook?: Readonly<Record<string, unknown>>;
   readonly variants?: readonly VariantRecord[];
+  /** Whether the record has no options, and these only follow from its variants. */
+  readonly areOptionsOfVariants?: boolean;
   readonly identity?: Identity;
 }
 
@@ -89,6 +91,7 @@ function computeGiven(record: ImportRecord): number {
     const field = optional[bit];
     if (field !== undefined && record[field] !== undefined) given |= 1 << bit;
   }
+  if (record.areOptionsOfVariants === true) given &= ~toBit('options');
   if (record.isOwnPrice === true) given |= toBit('isOwnPrice');
   if (record.attributesByKey === true) given |= toBit('attributesByKey');
   return given;
@@ -124,7 +127,7 @@ function checkWithVariants(
   if (isRefused(checked) || isVariantDetails(variants))
     return [...(isRefused(checked) ? checked : []), ...(isVariantDetails(variants) ? variants : [])];
   const unfit = own.options == null ? [] : checkOptions(variants, checked.options ?? []);
-  return unfit.length > 0 ? unfit : { ...checked, variants };
+  return unfit.length > 0 ? unfit : { ...checked, variants, areOptionsOfVariants: own.options === undefined };
 }
 
 const isRefused = (checked: ImportRecord | readonly ErrorDetail[]): checked is readonly ErrorDetail[] =>
