@@ -1,4 +1,4 @@
-/** Random files with several records of one sku: the result is the same as that of importing them one after another. */
+/** Random files with several records of one product: the result is the same as that of importing them one after another. */
 import { expect, test } from 'bun:test';
 import { random } from '../../bench/load/random.ts';
 import { createCatalog, ndjsonOf, type Place, productsOf, variantsOf } from '../cli/program.ts';
@@ -40,15 +40,19 @@ function variantsDrawn(product: string): object[] {
   );
 }
 
+function identityDrawn(product: string): object {
+  // P4 is identified by its external id only; P5, which already exists, by either.
+  if (product === 'P4') return { externalId: 'E4' };
+  if (product === 'P5') return isDrawn(2) ? { sku: 'P5' } : { externalId: 'E5' };
+  return { sku: product, ...maybe('externalId', () => `E${product}`) };
+}
+
 function recordDrawn(): object {
-  const product = oneOf(['P1', 'P2', 'P3', 'P4']);
+  const product = oneOf(['P1', 'P2', 'P3', 'P4', 'P5']);
   return {
     ...(isDrawn(8) ? {} : { name: `Product ${draw.integer(1, 5)}` }),
     price: draw.integer(8, 14),
-    // P4 is identified by its external id only.
-    ...(product === 'P4'
-      ? { externalId: 'E4' }
-      : { sku: product, ...maybe('externalId', () => `E${product}`) }),
+    ...identityDrawn(product),
     ...maybe('description', () => oneOf(['One', 'Two', ''])),
     ...maybe('category', () => oneOf(['a', 'b', 'c'])),
     ...maybe('categories', () => someOf(['a', 'b', 'c'], 3)),
@@ -59,6 +63,11 @@ function recordDrawn(): object {
     ...(product !== 'P4' && isDrawn(3) ? { variants: variantsDrawn(product) } : {}),
   };
 }
+
+const before = [
+  { sku: 'P0', name: 'Old', price: 1 },
+  { sku: 'P5', externalId: 'E5', name: 'Old', price: 1 },
+];
 
 /** Each file starts with a record of a product that already exists. */
 const files = Array.from({ length: countDraws(3) }, () =>
@@ -94,10 +103,7 @@ describeOnDatabases('records that repeat the sku of an earlier record on %s', ki
   test('give the same result from a file, from a stream and one at a time', async () => {
     const places = await Promise.all(ways.map(() => createCatalog(kind)));
     for (const place of places)
-      await place.runHere([
-        'import',
-        place.file('before.ndjson', ndjsonOf([{ sku: 'P0', name: 'Old', price: 1 }])),
-      ]);
+      await place.runHere(['import', place.file('before.ndjson', ndjsonOf(before))]);
     let rejected = 0;
     for (const text of files) {
       const results: { way: string; refused: string | undefined; contents: object }[] = [];

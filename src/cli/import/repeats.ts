@@ -96,6 +96,7 @@ interface Group {
   /** The records as text: objects take several times the memory, and keep parts of the file alive. */
   readonly texts: string[];
   readonly names: Set<string>;
+  readonly manner: string;
   weight: number;
 }
 
@@ -109,10 +110,16 @@ export function createGatherer(repeated: Map<string, number>) {
   const groups = new Map<string, Group>();
   /** Sku or external id → the key of the group with a record that names it. */
   const named = new Map<string, string>();
+  /** How records identify a product → the keys of the groups of such records. */
+  const alike = new Map<string, Set<string>>();
   let [held, length] = [0, 0];
+  /** Fewer once records identify products in several ways, since one of them may release all. */
+  let most = maxHeld;
 
   function hold(key: string, checked: Checked): Group {
-    const group = groups.get(key) ?? { texts: [], names: new Set(), weight: 0 };
+    const manner = readManner(checked.record);
+    const group = groups.get(key) ?? { texts: [], names: new Set(), manner, weight: 0 };
+    alike.getOrInsertComputed(group.manner, () => new Set()).add(key);
     const text = JSON.stringify(checked);
     group.texts.push(text);
     group.weight += 1 + (checked.record.variants?.length ?? 0);
@@ -127,8 +134,9 @@ export function createGatherer(repeated: Map<string, number>) {
   }
 
   function release(key: string): Checked[] {
-    const { texts, names } = groups.get(key) ?? { texts: [], names: [] };
+    const { texts, names, manner } = groups.get(key) ?? { texts: [], names: [], manner: '' };
     groups.delete(key);
+    alike.get(manner)?.delete(key);
     for (const name of names) named.delete(name);
     held -= texts.length;
     for (const text of texts) length -= text.length;
@@ -136,10 +144,19 @@ export function createGatherer(repeated: Map<string, number>) {
     return texts.map(text => JSON.parse(text) as Checked);
   }
 
-  /** Order decides which of two products ends up with a sku: held records that name it must go first. */
+  /**
+   * Order decides which of two products ends up with a sku: held records that name it must go first. So must those that
+   * identify their product in another way: it may be the same one.
+   */
   function releaseOthers(key: string | undefined, { record }: Checked): Checked[] {
-    if (named.size === 0) return [];
+    if (groups.size === 0) return [];
     const keys = new Set(getNames(record).flatMap(name => named.get(name) ?? []));
+    const manner = readManner(record);
+    for (const [other, those] of alike) {
+      if (other === manner) continue;
+      most = maxTogether;
+      for (const one of those) keys.add(one);
+    }
     return [...keys].flatMap(other => (other === key ? [] : release(other)));
   }
 
@@ -158,13 +175,17 @@ export function createGatherer(repeated: Map<string, number>) {
       if (left > 1) repeated.set(key, left - 1);
       else repeated.delete(key);
       const group = checked === undefined ? groups.get(key) : hold(key, checked);
-      const hasRoom = held <= maxHeld && length <= maxTextLength && (group?.weight ?? 0) < maxTogether;
+      const hasRoom = held <= most && length <= maxTextLength && (group?.weight ?? 0) < maxTogether;
       return left > 1 && hasRoom ? others : [...others, ...release(key)];
     },
     /** The records left at the end: none, unless the file has changed since its keys were counted. */
     rest: () => [...groups.keys()].flatMap(release),
   };
 }
+
+/** By what a record identifies its product: its sku, its external id, both, or neither. */
+const readManner = ({ sku, externalId }: ImportRecord): string =>
+  `${sku == null ? '' : 'sku'} ${externalId == null ? '' : 'externalId'}`;
 
 /** The identifiers in a record that only one product, or one variant, can have. No sku contains U+0000. */
 function getNames({ sku, externalId, variants = [] }: ImportRecord): string[] {

@@ -62,6 +62,29 @@ describeOnDatabases('records that repeat the sku of an earlier record on %s', ki
     place.remove();
   });
 
+  test('are written in order with those that name the same product in another way', async () => {
+    const place = await createCatalog(kind);
+    const lamp = { name: 'Lamp', price: 1, sku: 'L', externalId: 'lamp' };
+    await place.runHere([
+      'import',
+      place.file('before.ndjson', ndjsonOf([lamp, { ...lamp, sku: 'M', externalId: 'mug' }])),
+    ]);
+    const named = [{ externalId: 'lamp' }, { sku: 'M' }] as const;
+    const renamed = [{ sku: 'L' }, { sku: 'N', externalId: 'mug' }] as const;
+    const file = ndjsonOf([
+      ...named.map(one => ({ name: 'First', price: 1, category: 'first', ...one })),
+      ...renamed.map(one => ({ name: 'Second', price: 1, category: 'second', ...one })),
+      ...named.map(one => ({ name: 'Third', price: 1, ...one })),
+    ]);
+    const { err } = await place.runHere(['import', place.file('p.ndjson', file)]);
+    expect(err).toContain('externalId: belongs to the product with sku "M"');
+    expect((await productsOf(place)).map(({ name, sku, category }) => [name, sku, category])).toEqual([
+      ['Third', 'L', 'second'],
+      ['Third', 'M', 'first'],
+    ]);
+    place.remove();
+  });
+
   test('do not free a sku of the earlier record for a product in between', async () => {
     const place = await createCatalog(kind);
     await place.runHere([
