@@ -29,7 +29,7 @@ const passedOnMs = 1000;
 
 /**
  * Signals that are ignored, as SIGHUP is under nohup, stay ignored.
- * @returns the first signal, and the second, sent by someone who does not want to wait
+ * @returns the first signal; the second, sent by someone who does not want to wait; and a function that stops listening
  */
 export function listenForStop() {
   const first = Promise.withResolvers<EndingSignal>();
@@ -46,8 +46,12 @@ export function listenForStop() {
     const isOther = signal === 'SIGINT' && begun.signal !== 'SIGINT';
     if (isOther || performance.now() >= begun.at + window) second.resolve(signal);
   };
-  for (const signal of findListened()) process.on(signal, () => onSignal(signal));
-  return { first: first.promise, second: second.promise };
+  const listened = findListened();
+  for (const signal of listened) process.on(signal, onSignal);
+  const withdraw = (): void => {
+    for (const signal of listened) process.off(signal, onSignal);
+  };
+  return { first: first.promise, second: second.promise, withdraw };
 }
 
 /**

@@ -71,7 +71,7 @@ const readCatalog = async (given: ImportArguments, database: Database): Promise<
 /** Opens the file and reads its first chunk, which shows whether the file can be imported. */
 async function beginFile(given: CompleteArguments, catalog: Catalog): Promise<OpenedFile> {
   const started = performance.now();
-  const stop = createStopSignal();
+  const { stop, withdraw } = createStopSignal();
   const opening = openRecordsInWorkerUnlessSmall({ ...given, ...catalog });
   const { totalBytes, chunks } = (await waitOrStop(opening, stop)) ?? nothingRead;
   let first = await waitOrStop(chunks.next(), stop);
@@ -79,6 +79,7 @@ async function beginFile(given: CompleteArguments, catalog: Catalog): Promise<Op
     totalBytes,
     started,
     stop,
+    withdraw,
     chunks: {
       async next() {
         const next = first ?? chunks.next();
@@ -102,6 +103,8 @@ interface OpenedFile {
   /** The start of the import, in milliseconds of performance.now(). */
   readonly started: number;
   readonly stop: AbortSignal;
+  /** Lets signals end the process at once from now on. */
+  readonly withdraw: () => void;
 }
 
 async function closeLoad(load: BulkLoad): Promise<void> {
@@ -181,7 +184,7 @@ async function readCellOptions({ cells }: ImportArguments, database: Database): 
 
 async function importFile(
   given: ImportArguments,
-  { totalBytes, chunks, started, stop }: OpenedFile,
+  { totalBytes, chunks, started, stop, withdraw }: OpenedFile,
   writer: BatchWriter,
   transactionMs = Number.POSITIVE_INFINITY,
 ): Promise<number> {
@@ -212,6 +215,8 @@ async function importFile(
     throw error;
   } finally {
     rejects.close();
+    // Building indexes blocks the event loop, and the next start does it where it was not done.
+    withdraw();
   }
 }
 
@@ -229,10 +234,10 @@ function formatResumeHint({ preset }: ImportArguments, done: number): string {
 }
 
 /** The first signal requests a stop; a second one ends the process at once. */
-function createStopSignal(): AbortSignal {
+function createStopSignal(): Pick<OpenedFile, 'stop' | 'withdraw'> {
   const controller = new AbortController();
-  const { first, second } = listenForStop();
+  const { first, second, withdraw } = listenForStop();
   void first.then(() => controller.abort());
   void second.then(signal => process.exit(128 + constants.signals[signal]));
-  return controller.signal;
+  return { stop: controller.signal, withdraw };
 }

@@ -85,8 +85,9 @@ all belong to one product, or id and createdAt of an export from this catalog:
 A record with no sku, no externalId and no variant sku, whose id and createdAt are not both those of an existing
 product, creates a new product each time it is imported.
 
-SIGINT (Ctrl-C), SIGTERM and SIGHUP stop the import after the current batch; a second signal stops it at once. After
-an interruption run the same command again: imported records with any of these identifiers are not written twice.
+SIGINT (Ctrl-C), SIGTERM and SIGHUP stop the import after the current batch; a second signal stops it at once, as does
+the first one while indexes are built at the end: the next start of the service builds the rest. After an interruption
+run the same command again: imported records with any of these identifiers are not written twice.
 For records without any, add --skip N with the number that the interrupted import printed.
 
 Exit status: 0 all records were imported; 2 some were rejected, or the command line is wrong and nothing was read;

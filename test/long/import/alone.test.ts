@@ -130,6 +130,31 @@ test('the import says who builds the indexes that it cannot build at its end, as
   place.remove();
 });
 
+test('a signal ends the import at once while it builds indexes, which the next import builds', async () => {
+  const place = await createPlace('sqlite');
+  const { child, all } = await importing(place);
+  await untilThereAre(8000, place);
+  {
+    using other = new Database(fileOf(place));
+    other.run('begin immediate');
+    await child.stdin.end();
+    await waitFor(child.stderr, /read 8,000 rows/);
+    await waitFor(child.stdout, /8,000 created/);
+    // The first one may arrive just before the import stops listening.
+    const signals = setInterval(() => child.kill('SIGINT'), 100);
+    await child.exited;
+    clearInterval(signals);
+    other.run('rollback');
+  }
+  expect(child.signalCode).toBe('SIGINT');
+  expect(indexesOf(place).length).toBeLessThan(all.length);
+  expect(await place.run(['import', place.file('more.ndjson', records(8000, 10))])).toMatchObject({
+    status: 0,
+  });
+  expect(indexesOf(place)).toEqual(all);
+  place.remove();
+});
+
 test('the import does not wait for other readers of the file, which see no partial transaction', async () => {
   const place = await createPlace('sqlite');
   const { child, give } = await importing(place);
