@@ -95,17 +95,18 @@ export function awaitAtStart(database: Database): Promise<void> {
 /**
  * Waits for the database, finishes a load that ended early, and runs pending migrations.
  * @param report called as each migration of a database that is in use begins: some take minutes
- * @returns the migrations that ran, and what remains to be done by the operator, if anything
+ * @returns the migrations that ran, how many indexes of a load were built, and what remains to be done by the operator,
+ *   if anything
  */
 export async function migrateAtStart(database: Database, config: Config, report: (name: string) => void) {
   await awaitAtStart(database);
-  await finishBulkLoad(database, config);
+  const built = await finishBulkLoad(database, config);
   const begun: string[] = [];
   const ran = await migrate(database, Date.now, name => {
     begun.push(name);
     report(name);
   });
-  return { ran, rest: describeRest(begun, database) };
+  return { ran, built, rest: describeRest(begun, database) };
 }
 
 /** Prints a line for each migration of a database that is in use: some take minutes. */

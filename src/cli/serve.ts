@@ -50,7 +50,7 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
     const database = openDatabase(config, { onMoved: inPlace => reportPlace(inPlace, config, log) });
     let isChecking = false;
     try {
-      const { ran, rest } = await migrateAtStart(database, config, migration =>
+      const { ran, rest, built } = await migrateAtStart(database, config, migration =>
         log.info('migrating', { migration }),
       );
       // Listens first: if the port is taken, no samples or administrator are created, and no new password is lost.
@@ -74,6 +74,7 @@ Exit status: 0 stopped; 1 the service could not start, or the database could not
       const greeting = composeGreeting(service.address, embedded, administrator, samples);
       void writeLines(process.stderr, greeting).catch(() => warnOfUnshownPassword(administrator, log));
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
+      if (built > 0) log.info('built the indexes that an import had left out', { indexes: built });
       if (rest !== undefined) log.warn(rest);
       isChecking = unclean;
       if (unclean)

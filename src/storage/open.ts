@@ -49,11 +49,12 @@ export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoa
  * Builds the indexes that a running or killed load has dropped. Only serving and migrating call this: other commands
  * may run during a load, and would build the indexes too early.
  * @param database is open already: a load looks for other users of the database before it drops indexes
+ * @returns how many indexes were built
  */
-export async function finishBulkLoad(database: Database, config: Config): Promise<void> {
-  if (database.dialect.name === 'postgresql') await restorePostgresIndexes(database);
-  else restoreIndexes(getEmbeddedFile(config));
-}
+export const finishBulkLoad = async (database: Database, config: Config): Promise<number> =>
+  database.dialect.name === 'postgresql'
+    ? restorePostgresIndexes(database)
+    : restoreIndexes(getEmbeddedFile(config));
 
 export const getEmbeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string =>
   join(DATA_DIR, 'catalog.db');

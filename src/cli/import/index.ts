@@ -109,10 +109,10 @@ interface OpenedFile {
 
 async function closeLoad(load: BulkLoad): Promise<void> {
   const { indexes, milliseconds, problem } = await load.close();
-  if (indexes > 0) {
-    const built = `${formatCount(indexes)} ${indexes === 1 ? 'index' : 'indexes'}`;
-    console.error(`catalog import: built ${built} in ${(milliseconds / 1000).toFixed(1)} s`);
-  }
+  if (indexes > 0)
+    console.error(
+      `catalog import: built ${formatQuantity(indexes, 'index', 'indexes')} in ${(milliseconds / 1000).toFixed(1)} s`,
+    );
   if (problem !== undefined)
     console.error(
       `catalog import: indexes that it has left out could not be built (${escapeUnprintable(getErrorMessage(problem))}): the next start of the service builds them, as does catalog migrate`,

@@ -4,9 +4,9 @@ import { getErrorCode, getErrorMessage } from '../../error-text.ts';
 /** A count as all commands write it: `1,234`. */
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
-/** @param what a noun in the singular whose plural is formed with an s */
-export const formatQuantity = (count: number, what: string): string =>
-  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+/** @param what a noun in the singular @param plural if it is not formed with an s */
+export const formatQuantity = (count: number, what: string, plural = `${what}s`): string =>
+  `${formatCount(count)} ${count === 1 ? what : plural}`;
 
 /**
  * Characters that a terminal obeys instead of showing, or that make one line look like another: control characters
