@@ -10,6 +10,7 @@ export function waitAtMost<T>(awaited: Promise<T>, milliseconds: number): Promis
 
 /**
  * Runs work at intervals, one run after the other.
+ * @param work is never rejected: its errors are reported where they occur
  * @returns a function that begins no other run; it resolves when the one under way has ended
  */
 export function runAtIntervals(work: () => Promise<void>, milliseconds: number): () => Promise<void> {
