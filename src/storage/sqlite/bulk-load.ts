@@ -20,9 +20,9 @@ const manyAdded = 5000;
  * @param tables whose indexes are dropped
  */
 export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
-  runTranslated(file, () => prepareLoad(file));
+  const isAlone = runTranslated(file, () => prepareLoad(file));
   let isDeferred = false;
-  let isDecided = false;
+  let isDecided = !isAlone;
   const database = openSqlite(file, { patience, mergesPieces: () => !isDeferred });
   const isNoted = sql<{ isNoted: number }>`select exists (
     select 1 from sqlite_master where name = 'deferred_indexes') as "isNoted"`.compile(database.build);
@@ -48,6 +48,8 @@ export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
     },
     async close() {
       await database.close();
+      // Another load that has dropped indexes builds them when it ends.
+      if (!isAlone) return { indexes: 0, milliseconds: 0 };
       const started = performance.now();
       // Frees what the load has left on the heap before sorting needs memory.
       if (isDeferred) Bun.gc(true);

@@ -34,9 +34,10 @@ const logPages = 100_000;
 /**
  * Lets this process drop indexes later, unless another process has the file open or opens it until then. Must be called
  * before this process opens the file; creates it if there is none.
+ * @returns false if another process has the file open
  */
-export function prepareLoad(file: string): void {
-  if (!isUnused(file)) return;
+export function prepareLoad(file: string): boolean {
+  if (!isUnused(file)) return false;
   restoreIndexes(file);
   runOn(file, connection =>
     runTransaction(connection, () => {
@@ -46,7 +47,9 @@ export function prepareLoad(file: string): void {
         );
     }),
   );
-  if (!isUnused(file)) restoreIndexes(file);
+  if (isUnused(file)) return true;
+  restoreIndexes(file);
+  return false;
 }
 
 /**
